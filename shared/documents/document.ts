@@ -5,28 +5,28 @@ import { idOf } from '../core/view.ts';
 import type { Project } from '../projects/project.ts';
 import { wireDocument } from './wire.ts';
 
-/** A JSON object as the body parser hands it over: plain values only, nesting at most 64 levels. */
+/** A parsed JSON object: plain values only, nested at most 64 levels deep. */
 export type JsonObject = { readonly [key: string]: unknown };
 
-/** A document on its way out; `JSON.stringify` gives its wire form (24 hex characters, ISO dates). */
+/** A document in a response. `JSON.stringify` writes its wire form (24 hex characters, ISO dates). */
 export type Document = { readonly _id: ObjectId; readonly [key: string]: unknown };
 
-/** A document id from a path. Malformed → 400 `INVALID_ID`. */
+/** A document id from a path. Throws 400 `INVALID_ID` if it is malformed. */
 export const documentId = (id: string): ObjectId => {
   const read = idOf(id);
   if (read) return read;
   throw new AppError('INVALID_ID', `"${cutText(id, 40)}" is not a document id: it must be 24 hexadecimal characters.`);
 };
 
-/** The refusal of a document that is missing, trashed, or hidden from the caller. */
+/** The error for a document that is missing, trashed or hidden from the caller. */
 export const documentNotFound = (): AppError => new AppError('DOCUMENT_NOT_FOUND', 'Document not found');
 
-/** The hidden field that counts the writes of the service to a document. */
+/** The hidden field that counts the service's writes of a document. */
 export const revisionField = '_rev';
 
 const stored = `$${revisionField}`;
 
-/** Each part of it is looked at only where those before it hold. */
+/** Each condition is only evaluated if those before it hold. */
 const isWhole = {
   $and: [
     { $in: [{ $type: stored }, ['int', 'long', 'double']] },
@@ -38,10 +38,10 @@ const isWhole = {
 
 const current = { $cond: [isWhole, stored, 0] };
 
-/** The revision that a write makes of a document, as an expression of an update. */
+/** The revision after a write, as an expression of an update. */
 export const nextRevision = { $cond: [isWhole, { $add: [stored, 1] }, 1] } as const;
 
-/** A document as it is shown, and its revision, which is not. */
+/** A document as it is shown, with its revision, which is not. */
 export interface Revised<T = Document> {
   readonly document: T;
   readonly revision: number;
@@ -50,13 +50,13 @@ export interface Revised<T = Document> {
 const isRevision = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0 && value !== Number.MAX_SAFE_INTEGER;
 
-/** A document's revision; what is stored and no whole number, as another program may have, counts as 0. */
+/** A document's revision. A value that is not a whole number, stored by another program, counts as 0. */
 export const revisionOf = ({ [revisionField]: value }: Document): number => (isRevision(value) ? value : 0);
 
-/** The revision that the next write gives a document. */
+/** The revision after the next write of a document. */
 export const nextOf = (document: Document): number => revisionOf(document) + 1;
 
-/** What makes an operator update count: where it may, and with what. */
+/** How an update increases the revision: on which documents, and with which operators. */
 export interface Counting {
   readonly where: MongoDocument;
   readonly operators: MongoDocument;
@@ -64,39 +64,41 @@ export interface Counting {
 
 const isCounted = { $or: [{ $eq: [{ $type: stored }, 'missing'] }, isWhole] };
 
-/** For every document of ours; `$inc` refuses, or miscounts, what is no whole number. */
+/** For documents written by the service. `$inc` fails or miscounts on values that are not whole numbers. */
 export const counting: Counting = {
   where: { $expr: isCounted },
   operators: { $inc: { [revisionField]: 1 } },
 };
 
-/** For a document that another program has given something else there. */
+/** For documents in which another program has stored something else. */
 const countingAnew: Counting = {
   where: { $expr: { $not: [isCounted] } },
   operators: { $set: { [revisionField]: 1 } },
 };
 
-/** Both; of any document one of them holds. */
+/** Both; exactly one applies to each document. */
 export const countings: readonly Counting[] = [counting, countingAnew];
 
-/** What counts for a document that was read. */
+/** The one for a document that was read. */
 export const countingOf = ({ [revisionField]: value }: Document): Counting =>
   value === undefined || isRevision(value) ? counting : countingAnew;
 
-/** A revision as a header gives it. */
+/** A revision as an `ETag`. */
 export const etagOf = (revision: number): string => `"${revision}"`;
 
-/** The condition of documents at a revision. */
 export const isAt = (revision: number): MongoDocument => ({ $expr: { $eq: [current, revision] } });
 
-/** A document without what nobody sees of it. */
+/** A document without its hidden fields. */
 export const withoutHidden = (document: Document): Document => {
   if (!('_rev' in document || '_pos' in document || '_gone' in document || '_fuse' in document)) return document;
   const { _rev, _pos, _gone, _fuse, ...shown } = document;
   return shown;
 };
 
-/** A stored document as callers see it: without system fields it is active and shows so (contract 2, "Active"). */
+/**
+ * A stored document as callers see it. Without system fields it is active and shown as active (contract 2,
+ * "Active").
+ */
 export const present = (document: Document): Document => {
   const shown = withoutHidden(document);
   const { isDeleted, deletedAt } = shown;
@@ -104,7 +106,7 @@ export const present = (document: Document): Document => {
   return { ...shown, isDeleted: isDeleted ?? false, deletedAt: deletedAt ?? null };
 };
 
-/** The same of a document that the driver decoded: only one of a customer's own database needs its wire form made. */
+/** The same for a decoded document. Only those of customers' databases need a conversion to the wire form. */
 export const presentStored = ({ placement }: Project, stored: Document): Revised => ({
   document: present(placement.kind === 'managed' ? stored : wireDocument(stored)),
   revision: revisionOf(stored),

@@ -8,44 +8,43 @@ const { toUTF8 } = BSON.onDemand.ByteUtils;
 /** A larger document would keep a larger buffer in memory. */
 export const maxWrittenBytes = 32 * 1024;
 
-/** Memory for one text at a time; there is room for the longest JSON that so many bytes can become. */
+/** Memory for one text at a time, large enough for the longest JSON of so many bytes. */
 const memory = Buffer.allocUnsafe(maxWrittenBytes * answerPerBson);
 
 const quote = 0x22;
 const hexDigits = Buffer.from('0123456789abcdef');
 
-/** What stands for a byte inside a string; nothing where it stands for itself. */
+/** The escape sequence of a byte inside a string; empty if it needs none. */
 const escapes = Array.from({ length: 256 }, (_, byte) => {
   const text = JSON.stringify(String.fromCharCode(byte)).slice(1, -1);
   return byte < 0x80 && text.length > 1 ? text : '';
 });
 const isEscaped = Uint8Array.from(escapes, (text) => (text === '' ? 0 : 1));
 
-/** From here on it costs less to have a string made of the bytes, which is not looked through one by one. */
+/** Longer strings are cheaper to decode natively than byte by byte. */
 const longBytes = 200;
 
-/** That of `2026-11-22T12:00:00.000Z`; years of more digits have a longer one, and a date that is none has no text. */
+/** The length of `2026-11-22T12:00:00.000Z`. Years of more digits are longer, and an invalid date has no text. */
 const usualLength = 24;
 
-/** The day that was written last, with the T behind it: dates of a page lie close together. */
+/** The last written day with its T: the dates of a page are often equal. */
 let known = { day: Number.NaN, text: '' };
 
-/** Writes one text. It is taken before another is begun, as all of them are written in the same memory. */
+/** Writes one text at a time. All texts use the same memory, so take each before the next. */
 export class JsonBytes {
   #end = 0;
   #isAscii = true;
 
-  /** The text that was written. */
   text(): string {
     return memory.toString(this.#isAscii ? 'latin1' : 'utf8', 0, this.#end);
   }
 
-  /** Writes a character of ASCII. */
+  /** Writes an ASCII character. */
   putByte(byte: number): void {
     memory[this.#end++] = byte;
   }
 
-  /** Writes a text of ASCII. */
+  /** Writes an ASCII text. */
   put(text: string): void {
     let at = this.#end;
     for (let index = 0; index < text.length; index += 1) memory[at++] = text.charCodeAt(index);
@@ -59,7 +58,7 @@ export class JsonBytes {
     this.#end += bytesWritten;
   }
 
-  /** Writes the string of these bytes of UTF-8. */
+  /** Writes a string of UTF-8 bytes. */
   putString(bytes: Uint8Array, from: number, to: number): void {
     if (to - from > longBytes) {
       this.#putLong(bytes, from, to);
@@ -82,7 +81,6 @@ export class JsonBytes {
     if (seen >= 0x80) this.#isAscii = false;
   }
 
-  /** Writes an ObjectId. */
   putId(bytes: Uint8Array, from: number): void {
     let at = this.#end;
     memory[at++] = quote;
@@ -104,7 +102,6 @@ export class JsonBytes {
     this.#end += digits;
   }
 
-  /** Writes a date. */
   putDate(bytes: Uint8Array, from: number): void {
     const time = getInt32LE(bytes, from + 4) * 2 ** 32 + getUint32LE(bytes, from);
     const day = Math.floor(time / dayMs);
@@ -130,7 +127,7 @@ export class JsonBytes {
     memory[this.#end++] = quote;
   }
 
-  /** Writes a number; `null` where JSON has none like it. */
+  /** Writes a number; `null` if JSON cannot express it. */
   putNumber(value: number): void {
     if (Number.isInteger(value) && value >= 0 && value < 10) memory[this.#end++] = 0x30 + value;
     else this.put(Number.isFinite(value) ? String(value) : 'null');

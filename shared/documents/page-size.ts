@@ -2,44 +2,44 @@ import { AppError } from '../core/errors.ts';
 import { jsonOf, responseBytes } from '../core/json.ts';
 
 /**
- * A page never exceeds 5 MiB of an answer (contract 2, "List"), and neither does a document that is written (contract
- * 2, "Insert"); what stands around the documents has its room here.
+ * A page never exceeds 5 MiB of a response (contract 2, "List"), and neither does a written document (contract 2,
+ * "Insert"). The difference leaves room for the rest of the response.
  */
 export const maxPageBytes = 5 * 1024 * 1024 - 4096;
 
-/** The refusal of a numbered page that does not fit (400). `fitting`: how many of it do; `ways`: what helps. */
+/** The error of a numbered page that is too large (400). `fitting` is how many documents fit; `ways` is what helps. */
 export const pageTooLarge = (fitting: number, ways: string): AppError =>
   new AppError(
     'RESULT_TOO_LARGE',
     `This page is larger than 5 MiB of JSON, in which each quote and backslash counts twice: only ${fitting} of its documents fit. ${ways}`,
   );
 
-/** How many times longer BSON may become in an answer: a control character is one byte there, seven here. */
+/** How much longer BSON may become in a response: a control character has one byte there and seven here. */
 export const answerPerBson = 7;
 
-/** Room for the defaults of system fields that a stored document lacks, and for the comma after it. */
+/** Room for the defaults of missing system fields and the comma after a document. */
 const presentation = 64;
 
-/** Bytes that a document of so many bytes of BSON cannot exceed in an answer. */
+/** The maximum bytes in a response for a document of so many bytes of BSON. */
 export const boundOf = (bsonBytes: number): number => bsonBytes * answerPerBson + presentation;
 
-/** Bytes that a value takes in an answer, the comma after it included. */
+/** The bytes of a value in a response, with the comma after it. */
 export const measured = (value: unknown): number => responseBytes(jsonOf(value)) + 1;
 
-/** What counts into a page: a bound that is free and a measure that costs. */
+/** A size with a free upper bound and an exact measure that costs time. */
 export interface Measured {
-  /** Bytes that it cannot exceed. */
+  /** The upper bound in bytes. */
   readonly atMost: number;
   exact(): number;
 }
 
-/** Adds up a page. Small pages are never measured: their bound alone shows that they fit. */
+/** Adds up a page. Small pages are never measured, because their bound is enough. */
 export class PageBudget {
   #bound = 0;
   #spent = 0;
   #unmeasured: Measured[] = [];
 
-  /** Counts one more document in; false if the page is too large with it. */
+  /** Adds a document. Returns false if the page becomes too large. */
   add(item: Measured): boolean {
     this.#bound += item.atMost;
     this.#unmeasured.push(item);

@@ -4,7 +4,7 @@ import { type FieldType, scalarRules, withArticle } from '../collections/schema/
 import { type FieldError, maxErrors } from '../core/errors.ts';
 import type { JsonObject } from './document.ts';
 
-/** True for an object that is none of a class: of JSON, or a document inside another. */
+/** True for a plain object: JSON, or a document inside another. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
@@ -16,7 +16,7 @@ const fail = (errors: FieldError[], field: string, message: string): undefined =
 const convertElements = (items: ValueType, values: readonly unknown[], path: string, errors: FieldError[]): unknown[] =>
   values.map((value, position) => convertValue(items, value, `${path}.${position}`, errors));
 
-/** The stored form of a value of the type, or `undefined` where it is not of the type. */
+/** The stored form of a value of the type, or `undefined` if it is not of the type. */
 const typed = (at: ValueType, value: unknown, path: string, errors: FieldError[]): unknown => {
   switch (at.type) {
     case 'Object':
@@ -30,7 +30,7 @@ const typed = (at: ValueType, value: unknown, path: string, errors: FieldError[]
   }
 };
 
-/** How a value of a type is written, of the types that JSON does not have. */
+/** The spelling of values of types that JSON does not have. */
 const written: { readonly [Type in FieldType]?: string } = {
   Date: ' in ISO 8601, such as 2026-01-31 or 2026-01-31T09:30:00Z',
   Ref: ', the _id of a document: 24 hexadecimal characters',
@@ -46,9 +46,9 @@ const convertValue = (at: ValueType, value: unknown, path: string, errors: Field
 };
 
 /**
- * The stored form of the value of a field or array element: `Date` → BSON date, `Ref` → ObjectId, sub-fields and
- * elements likewise. `null` passes for an optional field, never for an element. What fails goes to `errors` under its
- * dot path.
+ * The stored form of a field's or array element's value: `Date` → BSON date, `Ref` → ObjectId, also in sub-fields
+ * and elements. `null` is valid for an optional field, never for an element. Failures are added to `errors` with
+ * their dotted path.
  */
 export const convert = (at: ValueType | Field, value: unknown, path: string, errors: FieldError[]): unknown => {
   if (value !== null || !('required' in at)) return convertValue(at, value, path, errors);
@@ -56,8 +56,8 @@ export const convert = (at: ValueType | Field, value: unknown, path: string, err
 };
 
 /**
- * The stored form of a whole object: absent fields with a default get it, other absent required fields fail, fields that
- * the schema does not name stay. `prefix` is the path in front of its keys, with its last dot.
+ * The stored form of an object: missing fields get their default, missing required fields fail, and fields that the
+ * schema does not name stay. `prefix` is the path before its keys, with a dot at the end.
  */
 export const convertFields = (
   fields: readonly Field[],
@@ -75,7 +75,7 @@ export const convertFields = (
   return stored;
 };
 
-/** Every key of the objects in a value, however deep, with what stands under it; in no particular order. */
+/** Every key of the objects in a value, at any depth, with its value; in no particular order. */
 export function* entriesIn(value: unknown): Generator<readonly [key: string, inner: unknown]> {
   const left = [value];
   while (left.length > 0) {

@@ -32,7 +32,7 @@ const isNamed = (bytes: Uint8Array, from: number, to: number, name: Uint8Array):
   return true;
 };
 
-/** A name that an object in JavaScript moves to its front, or that makes the object around it a reference. */
+/** A name that JavaScript objects move to the front, or that makes the object around it a reference. */
 const changesObject = (bytes: Uint8Array, from: number, to: number): boolean => {
   if (bytes[from] === 0x24) return true;
   for (let index = from; index < to; index += 1) {
@@ -42,9 +42,7 @@ const changesObject = (bytes: Uint8Array, from: number, to: number): boolean => 
   return from < to;
 };
 
-/**
- * The JSON of a document, whether it has both fields that say if it is in the trash, whether it is, and its revision.
- */
+/** The JSON of a document, whether it has both trash fields, whether it is in the trash, and its revision. */
 export interface WireText {
   readonly json: JsonText;
   readonly revision: number;
@@ -52,11 +50,11 @@ export interface WireText {
   readonly isTrashed: boolean;
 }
 
-/** Writes the JSON of one document, and keeps what it meets at the top. */
+/** Writes the JSON of one document, and notes its system fields. */
 class DocumentWriter {
   readonly #json = new JsonBytes();
   readonly #showsRevision: boolean;
-  /** How many of the two fields about the trash, which every document of ours has. */
+  /** The number of trash fields found; every document written by the service has both. */
   #states = 0;
   #isTrashed = false;
   #revision = 0;
@@ -65,7 +63,7 @@ class DocumentWriter {
     this.#showsRevision = showsRevision;
   }
 
-  /** `undefined` where something in the document has a form of its own. */
+  /** `undefined` if something in the document has a special form. */
   write(bytes: Uint8Array): WireText | undefined {
     if (this.#putFields(bytes, 0, false, true) < 0) return undefined;
     return {
@@ -77,8 +75,8 @@ class DocumentWriter {
   }
 
   /**
-   * Passes over a field at the top that nobody sees; where its value ends, 0 for any other field, or -1 where the value
-   * is not as the service writes it.
+   * Skips a hidden top-level field. Returns the end of its value, 0 for any other field, -1 if the service does not
+   * write such a value.
    */
   #passHidden(type: number, bytes: Uint8Array, name: number, end: number): number {
     const from = end + 1;
@@ -92,7 +90,7 @@ class DocumentWriter {
     return 0;
   }
 
-  /** Writes the value of a type that begins there; where it ends, or -1 for what has a form of its own. */
+  /** Writes a value. Returns its end, or -1 for a value with a special form. */
   #putValue(type: number, bytes: Uint8Array, from: number): number {
     const json = this.#json;
     switch (type) {
@@ -127,7 +125,7 @@ class DocumentWriter {
     }
   }
 
-  /** Writes an object or an array; where it ends, or -1 where something in it has a form of its own. */
+  /** Writes an object or an array. Returns its end, or -1 if something in it has a special form. */
   #putFields(bytes: Uint8Array, from: number, isArray: boolean, isTop: boolean): number {
     const json = this.#json;
     json.putByte(isArray ? 0x5b : 0x7b);
@@ -170,9 +168,9 @@ class DocumentWriter {
 }
 
 /**
- * What `JSON.stringify(wireDocument(document))` gives, from the document's bytes, without any objects between and what
- * nobody sees of it: for documents as the service itself writes them. `undefined` for one that is large, or holds what
- * JSON does not have. `withRevision`: its revision is shown.
+ * The result of `JSON.stringify(wireDocument(document))`, made directly from the document's bytes and without its
+ * hidden fields, for documents as the service writes them. `undefined` for a large one, or one with values that JSON
+ * does not have. `withRevision` shows its revision.
  */
 export const wireText = (bytes: Uint8Array, withRevision = false): WireText | undefined =>
   bytes.byteLength > maxWrittenBytes ? undefined : new DocumentWriter(withRevision).write(bytes);
@@ -195,9 +193,9 @@ const wireObject = (value: object): unknown => {
 };
 
 /**
- * Makes a document that was just read fit for `JSON.stringify`, in place: 64-bit and decimal numbers become the nearest
- * double, patterns and the key bounds something readable. ObjectIds, dates and binary data have a JSON form of their
- * own; NaN and infinities become `null` there.
+ * Makes a document that was just read fit for `JSON.stringify`, in place: 64-bit and decimal numbers become the
+ * nearest double, patterns and the key bounds something readable. ObjectIds, dates and binary data have their own
+ * JSON form; NaN and infinities become `null`.
  */
 export const wireDocument = <T extends Record<string, unknown>>(document: T): T => {
   const fields: Record<string, unknown> = document;
@@ -209,8 +207,8 @@ export const wireDocument = <T extends Record<string, unknown>>(document: T): T 
 };
 
 /**
- * A stored value as the driver takes it: where an object has a field `_bsontype` of its own, which only databases of a
- * project's own can hold, the driver would read it as a type that it is not, so it becomes a map of its fields.
+ * A stored value for the driver. An object with its own field `_bsontype`, which only customers' databases can
+ * contain, becomes a map of its fields, because the driver would misread it as another type.
  */
 export const sendable = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sendable);

@@ -3,7 +3,7 @@ import type { Document, JsonObject } from '../document.ts';
 import { isJsonObject } from '../values.ts';
 import { changedBy, type FieldOperation } from './operations.ts';
 
-/** A copy of a value in which the value at a path is another. */
+/** Copies a value and replaces the value at a path. */
 export const withValue = (value: unknown, [segment, ...rest]: readonly string[], set: unknown): unknown => {
   if (segment === undefined) return set;
   if (Array.isArray(value)) {
@@ -14,7 +14,10 @@ export const withValue = (value: unknown, [segment, ...rest]: readonly string[],
   return { ...object, [segment]: withValue(object[segment], rest, set) };
 };
 
-/** A copy of a value in which the value at a path is changed; one that is not made stays away, and so does its parent. */
+/**
+ * Copies a value and changes the value at a path. If the change returns `undefined`, neither it nor its missing
+ * parents are created.
+ */
 const withChange = (
   value: unknown,
   [segment, ...rest]: readonly string[],
@@ -36,7 +39,7 @@ const withChange = (
 /** The top-level field of a dotted path. */
 export const rootOf = (path: string): string => path.split('.', 1)[0] ?? '';
 
-/** What an update makes of a document; `fields` by dotted paths, in their stored form, and operations beside them. */
+/** The result of an update: stored values by dotted path, and operations. */
 export const appliedBy = (fields: JsonObject, operations: readonly FieldOperation[] = []): Applied => ({
   fields: new Set([...Object.keys(fields), ...operations.map(({ path }) => path)].map(rootOf)),
   to: (document) => {

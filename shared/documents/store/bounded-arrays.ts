@@ -6,7 +6,7 @@ import type { Document, JsonObject } from '../document.ts';
 import type { Guard } from './guarded-write.ts';
 import { valueAt } from './update-path.ts';
 
-/** An array of which an update sets single elements, or something inside them. */
+/** An array in which an update sets single elements, or something inside them. */
 interface Touched {
   readonly path: string;
   readonly at: ValueType;
@@ -28,7 +28,7 @@ const unique = { uniqueItems: true } as const;
 const broken = (path: string, message: string): AppError =>
   validationFailed({ field: path, message: `${path} ${message}` });
 
-/** MongoDB cannot compare the elements with each other, so the document is read, and its array must then be the same. */
+/** MongoDB cannot compare the elements, so the document is read, and its array must still be the same in the write. */
 const mustStayUnique = ({ path }: Touched, applied: (document: Document) => unknown): Guard => ({
   filter: { [path]: { $in: [] } },
   filterFor: (document) => ({ [path]: { $eq: valueAt(document, path) ?? null } }),
@@ -40,8 +40,8 @@ const mustStayUnique = ({ path }: Touched, applied: (document: Document) => unkn
 });
 
 /**
- * What a document must be like so that its arrays keep to their bounds if an update sets elements of them. An element
- * beyond `maxItems` → 400 `VALIDATION_FAILED`. `applied` makes the document that the update leaves.
+ * The guards that keep arrays within their bounds if an update sets elements of them. Throws 400 `VALIDATION_FAILED`
+ * for an element beyond `maxItems`. `applied` computes the result of the update.
  */
 export const arrayGuards = (
   fields: readonly Field[],

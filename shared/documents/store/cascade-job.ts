@@ -10,17 +10,17 @@ import type { Project } from '../../projects/project.ts';
 import { finishRun, follow, newRun } from './cascade.ts';
 import { type CascadeRecord, cascadeLease, cascadeRecords, leasedCascades, wakeCascades } from './cascade-records.ts';
 
-/** Shorter than a run of the work queue may take, with a batch that is under way. */
+/** Shorter than the limit of a worker, including the current batch. */
 const runMs = 4 * 60_000;
 
-/** A removal that cannot be followed for so long, as in a database that is down, is given up. */
+/** A removal that cannot be followed for this long, for example because a database is down, is abandoned. */
 const givenUpMs = 7 * dayMs;
 
-/** Whether nothing can follow any more: the documents are in another database now, or it has failed for too long. */
+/** Whether a removal is abandoned: the documents are in another database now, or it has failed for too long. */
 const isGivenUp = (project: Project, { database, createdAt }: CascadeRecord): boolean =>
   database !== databaseOf(project) || createdAt.getTime() + givenUpMs < clock.now();
 
-/** Follows one removal that this run holds; returns after how many seconds the next run is to look, if one is. */
+/** Follows a removal that this run holds. Returns after how many seconds the next run must look, if any. */
 const followOne = async (project: Project, record: CascadeRecord, withinMs: number): Promise<number | undefined> => {
   if (isGivenUp(project, record)) {
     log.warn({ job: 'follow-references', project: project.id, collection: record.collection, was: 'given up' });
@@ -33,9 +33,9 @@ const followOne = async (project: Project, record: CascadeRecord, withinMs: numb
 };
 
 /**
- * The task `follow-references`: has documents follow the removals of a project that are due, one after the other, for
- * four minutes at most, and sends itself on if something is left. One that fails stays due and does not keep the others;
- * its failure is thrown at the end, so that the message comes again. Unknown project → nothing.
+ * The task `follow-references`: follows the due removals of a project one by one, for at most four minutes, and
+ * sends itself again if some are left. A failed one stays due and does not stop the others; its error is thrown at
+ * the end, so that the message is delivered again. Does nothing for an unknown project.
  */
 export const runCascades = async (projectId: string, withinMs = runMs): Promise<void> => {
   const project = await findProjectById(projectId);
@@ -65,7 +65,7 @@ export const runCascades = async (projectId: string, withinMs = runMs): Promise<
 
 const projectsAtOnce = 100;
 
-/** Has the removals followed that are due and that no message told of; returns of how many projects. */
+/** Wakes the task for due removals without a message. Returns the number of projects. */
 export const wakeDueCascades = async (): Promise<number> => {
   const due = await cascadeRecords.aggregate<{ readonly _id: ObjectId }>([
     { $match: { dueAt: { $lte: new Date(clock.now()) } } },

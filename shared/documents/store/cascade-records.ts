@@ -12,25 +12,25 @@ import { sendDelayed } from '../../persistence/sqs.ts';
 import type { Task } from '../../persistence/work-queue.ts';
 import type { Project } from '../../projects/project.ts';
 
-/** What happens to documents that others refer to, by which those follow. */
+/** A removal of documents that others may refer to. */
 export interface Removed {
   readonly collection: string;
   readonly ids: readonly ObjectId[];
   readonly kind: 'trash' | 'delete' | 'recover';
-  /** Of `delete`: whether they were active. */
+  /** For `delete`: whether they were active. */
   readonly wasActive: boolean;
-  /** When they were moved to the trash or deleted: what follows them there has the same `deletedAt`. */
+  /** When they were moved to the trash or deleted. Documents that follow have the same `deletedAt`. */
   readonly at: Date;
 }
 
 /**
- * A removal in `control.cascades`, noted before it happens, so that what refers to the documents follows wherever a run
- * ends. It is due again a minute later, for documents that were inserted at the same moment.
+ * A removal in `control.cascades`, stored before it happens, so that references are followed wherever a run ends. It
+ * is due again a minute later, for documents inserted at the same moment.
  */
 export interface CascadeRecord extends Removed {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
-  /** Where the documents were then. */
+  /** Where the documents were at that time. */
   readonly database: string;
   readonly dueAt: Date;
   readonly createdAt: Date;
@@ -45,12 +45,12 @@ export const cascadeIndexes: readonly IndexDescription[] = [
 
 export const leasedCascades: Leased<CascadeRecord> = { records: cascadeRecords, lease: 'dueAt' };
 
-/** Longer than a request, or a run of the job, takes to do what it has noted. */
+/** Longer than a request or a run of the task takes to do what it has stored. */
 const leaseMs = 6 * 60_000;
 
 export const cascadeLease = (): Date => new Date(clock.now() + leaseMs);
 
-/** A collection whose documents may refer to others, and the Ref by which they do. */
+/** A collection with a Ref that has `onDelete`. */
 export interface Follower {
   readonly source: Collection;
   readonly ref: DeletionRef;
@@ -60,10 +60,10 @@ export interface Follower {
 const sourcesOf = ({ restricts = [] }: Project, target: string): readonly string[] =>
   restricts.flatMap((each) => (each.target === target ? [each.by] : []));
 
-/** False for all collections that no Ref with `onDelete` points into; costs nothing. */
+/** False if no Ref with `onDelete` points to the collection. Costs no command. */
 export const mayBeFollowed = (project: Project, target: string): boolean => sourcesOf(project, target).length > 0;
 
-/** The references with `onDelete` into a collection. */
+/** The Refs with `onDelete` to a collection. */
 export const followersOf = async (project: Project, target: string): Promise<readonly Follower[]> => {
   const sources = await findCollections(project, sourcesOf(project, target));
   return [...sources.values()].flatMap((source) =>
@@ -73,14 +73,14 @@ export const followersOf = async (project: Project, target: string): Promise<rea
   );
 };
 
-/** Whether documents that refer by `onDelete` follow a removal. */
+/** Whether the documents of a Ref with `onDelete` follow a removal. */
 export const isFollowed = ({ onDelete }: DeletionRef, { kind, wasActive }: Pick<Removed, 'kind' | 'wasActive'>) => {
   if (onDelete === 'restrict') return false;
   if (onDelete === 'trash') return kind !== 'delete' || wasActive;
   return kind === 'delete';
 };
 
-/** Notes a removal that is about to happen; `undefined`, and no command, if nothing can follow it. */
+/** Stores a removal that is about to happen. Returns `undefined`, without a command, if nothing can follow it. */
 export const noteRemoval = async (project: Project, removed: Removed): Promise<CascadeRecord | undefined> => {
   if (!mayBeFollowed(project, removed.collection)) return undefined;
   const followers = await followersOf(project, removed.collection);
@@ -97,14 +97,14 @@ export const noteRemoval = async (project: Project, removed: Removed): Promise<C
   return record;
 };
 
-/** Has the job look at what is due of a project in so many seconds; the schedule finds what no message tells of. */
+/** Wakes the task for a project in so many seconds. The schedule finds what no message announces. */
 export const wakeCascades = (projectId: string, seconds: number): Promise<boolean> =>
   tryOrLog('warn', { message: 'References wait for the schedule', project: projectId }, () => {
     const task: Task = { task: 'follow-references', projectId, requestId: requestIdNow() };
     return sendDelayed(workQueueSettings().WORK_QUEUE_URL, JSON.stringify(task), seconds);
   });
 
-/** Leaves a removal that has happened to the job; never fails. */
+/** Leaves a removal that has happened to the task. Never fails. */
 export const followLater = async (project: Project, record: CascadeRecord | undefined): Promise<void> => {
   if (!record) return;
   const dueAt = new Date(clock.now());

@@ -30,35 +30,35 @@ import { stamped } from './feed-position.ts';
 import { fuseField } from './guarded-write.ts';
 import { writeTombstones } from './tombstones.ts';
 
-/** How many documents one step reads and writes; memory holds their ids and revisions. */
+/** The number of documents that one step reads and writes. Memory holds their ids and revisions. */
 const batchSize = 1000;
 
-/** Of so many removed documents the followers are looked for at a time, as each write of one names them all. */
+/** The number of removed documents per search for followers, because each write names them all. */
 const removedAtOnce = 100;
 
-/** A large batch takes its time to be written. */
+/** A large batch takes time to write. */
 const batchMs = 30_000;
 
-/** Documents that cannot follow are passed over, up to so many of a reference. */
+/** Documents that cannot follow are skipped, up to this many per reference. */
 const maxStuck = 10 * batchSize;
 
-/** After so long the job looks again. */
+/** The task looks again after this time. */
 const againMs = 60_000;
 
-/** One run through what follows removals. */
+/** A run that follows removals. */
 export interface CascadeRun {
   readonly project: Project;
-  /** How many documents may still follow. */
+  /** How many more documents may follow. */
   left: number;
-  /** None follows after this time, in milliseconds since 1970. */
+  /** No document follows after this time, in ms since 1970. */
   readonly end: number;
   readonly startedAt: number;
-  /** Removals that everything has followed, and those of which something is left. */
+  /** Removals that were followed completely, and those with documents left. */
   readonly done: CascadeRecord[];
   readonly unfinished: CascadeRecord[];
-  /** Whether a changes feed has something new. */
+  /** Whether a changes feed has new entries. */
   isFed: boolean;
-  /** Tells those who watch a collection of documents that followed. */
+  /** Publishes documents that followed to live updates. */
   readonly publish?: ((source: Collection, ids: readonly ObjectId[]) => Promise<void>) | undefined;
 }
 
@@ -72,7 +72,7 @@ export const newRun = (
   return { project, left, end: startedAt + withinMs, startedAt, done: [], unfinished: [], isFed: false, publish };
 };
 
-/** The documents that refer to removed ones, and that are to follow. */
+/** The documents that refer to removed ones and must follow. */
 export const referring = ({ ids, kind, at }: Removed, { source, ref: { path, onDelete } }: Follower): Condition => {
   const refers: Condition = { [path]: { $in: [...ids] } };
   if (onDelete === 'restrict') return allOf([{ ...refers, deletedAt: null }, isActive]);
@@ -81,7 +81,7 @@ export const referring = ({ ids, kind, at }: Removed, { source, ref: { path, onD
   return allOf([{ ...refers, deletedAt: null }, isActive]);
 };
 
-/** The documents of a removal for which it has happened, and still holds. */
+/** The documents of a removal that has happened and still holds. */
 const happened = async (project: Project, { collection, ids, kind, at }: Removed): Promise<readonly ObjectId[]> => {
   const projection = { isDeleted: 1, deletedAt: 1, _gone: 1 };
   const found = await onCollection(project, collection, (db) =>
@@ -100,7 +100,7 @@ const happened = async (project: Project, { collection, ids, kind, at }: Removed
   });
 };
 
-/** Operators that remove references from a document: the field, or the elements of an array. */
+/** Operators that remove references from a document: the field, or elements of an array. */
 export const withoutReferences = ({ steps }: Pick<DeletionRef, 'steps'>, ids: readonly ObjectId[]) => {
   const removed = { $in: [...ids] };
   const isPulled = steps.at(-1)?.isArray === true;
@@ -119,13 +119,13 @@ export const withoutReferences = ({ steps }: Pick<DeletionRef, 'steps'>, ids: re
   };
 };
 
-/** What an update makes of each document that follows. */
+/** The update of a document that follows. */
 interface Change {
   readonly update: MongoDocument;
   readonly arrayFilters?: MongoDocument[];
 }
 
-/** What each document is given; `null` if they are deleted for good. */
+/** The update for each document; `null` if they are deleted permanently. */
 const changeOf = (removed: Removed, { ref }: Follower): Change | null => {
   switch (ref.onDelete) {
     case 'unset': {
@@ -142,8 +142,8 @@ const changeOf = (removed: Removed, { ref }: Follower): Change | null => {
 };
 
 /**
- * Writes documents one by one in one command, so that one which cannot be written, such as one whose unique value is
- * taken, keeps no other. Returns how many were.
+ * Writes documents one by one in one command, so that one that fails, for example because its unique value is taken,
+ * stops no other. Returns how many were written.
  */
 const writeEach = async (
   documents: Documents,
@@ -173,7 +173,7 @@ const writeEach = async (
   }
 };
 
-/** Has documents follow that were found to refer to removed ones; returns how many did. */
+/** Writes the documents that were found to refer to removed ones. Returns how many followed. */
 const write = async (
   { project }: CascadeRun,
   removed: Removed,
@@ -207,7 +207,7 @@ const write = async (
 
 const isTrashed = ({ isDeleted }: Document): boolean => isDeleted === true;
 
-/** What happens to documents that follow, of which others follow in turn; none if their reference is removed. */
+/** The removals that follow from documents that follow; none if only their reference is removed. */
 export const removalsOf = (
   removed: Removed,
   { source, ref }: Follower,
@@ -226,7 +226,7 @@ export const removalsOf = (
   return [of(active, 'delete', true), of(trashed, 'delete', false)].filter(({ ids }) => ids.length > 0);
 };
 
-/** Has documents follow, and what follows those; false if there was no time for all. */
+/** Makes documents follow, and those that follow them. Returns false if there was not enough time. */
 const followBatch = async (
   run: CascadeRun,
   removed: Removed,
@@ -249,7 +249,7 @@ const followBatch = async (
   return { written, complete };
 };
 
-/** Has the documents follow that refer by one Ref, batch by batch; false if there was no time for all. */
+/** Makes the documents of one Ref follow, batch by batch. Returns false if there was not enough time. */
 const followReference = async (run: CascadeRun, removed: Removed, follower: Follower): Promise<boolean> => {
   const { source } = follower;
   const stuck: ObjectId[] = [];
@@ -274,8 +274,8 @@ const followReference = async (run: CascadeRun, removed: Removed, follower: Foll
 };
 
 /**
- * Has everything follow a removal that refers to its documents, as far as the run has time; returns whether it was
- * enough. A removal that did not happen, or was undone, is followed by nothing. May be repeated, and cut short anywhere.
+ * Makes everything follow a removal, as far as the run has time. Returns whether it was complete. Nothing follows a
+ * removal that did not happen or was undone. It can be repeated, and interrupted anywhere.
  */
 export const follow = async (run: CascadeRun, record: CascadeRecord): Promise<boolean> => {
   const followers = (await followersOf(run.project, record.collection)).filter(({ ref }) => isFollowed(ref, record));
@@ -293,8 +293,8 @@ export const follow = async (run: CascadeRun, record: CascadeRecord): Promise<bo
 };
 
 /**
- * Ends a run: removals that everything followed are looked at a minute after they were noted, or are done with then;
- * the others are due now. Returns after how many seconds the next run is to look, if one is.
+ * Ends a run. Completed removals are checked again a minute after they were stored, or deleted after that; the
+ * others are due now. Returns after how many seconds the next run must look, if any.
  */
 export const finishRun = async ({ project, startedAt, done, unfinished, isFed }: CascadeRun) => {
   if (isFed && isHooked(project, 'document')) await wakeWebhookWorker(project.id);

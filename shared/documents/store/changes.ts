@@ -32,10 +32,13 @@ import {
   secondsAt,
 } from './feed-position.ts';
 
-/** The refusal of a collection without a feed, or with one that is only being switched on (409). */
+/** The error for a collection without a feed, or with one that is still being turned on (409). */
 const notEnabled = (message: string): AppError => new AppError('CHANGES_NOT_ENABLED', message);
 
-/** The feed of a collection that the caller may list (else 401); without one, or with one that is new → 409. */
+/**
+ * The feed of a collection. Throws 401 if the caller may not list it, 409 if it has no feed or a feed that is not
+ * ready.
+ */
 export const requireFeed = async (rights: AccessContext): Promise<Feed> => {
   await requireList(rights);
   const { name, feed } = rights.collection;
@@ -52,9 +55,9 @@ export const requireFeed = async (rights: AccessContext): Promise<Feed> => {
   return feed;
 };
 
-/** Changes in the order of their places, and whether others follow. */
+/** Changes in feed order, and whether others follow. */
 interface ChangePage {
-  /** Each `{_id, rev, deleted?, document?}`: one document that changed, in its latest state. */
+  /** Each is `{_id, rev, deleted?, document?}`: a changed document in its latest state. */
   readonly changes: readonly JsonText[];
   readonly places: readonly At[];
   readonly more: boolean;
@@ -64,7 +67,7 @@ export const atOf = (stored: Timestamp): At => BigInt.asUintN(64, stored.toBigIn
 const placeOf = ({ _pos }: Document): At => (_pos instanceof Timestamp ? atOf(_pos) : 0n);
 export const timestamp = (at: At): Timestamp => new Timestamp(at);
 
-/** A document that is in the trash, or gone for good, is not shown. */
+/** Trashed and permanently deleted documents are not shown. */
 const toChange = (project: Project, raw: Uint8Array, stored: Document, isHidden: boolean, wanted: Wanted): JsonText => {
   const id = JSON.stringify(wireDocument({ _id: stored._id })._id);
   const state = isHidden || isTrashed(stored) ? '"deleted":true' : `"document":${textOf(project, raw, wanted).text}`;
@@ -72,10 +75,11 @@ const toChange = (project: Project, raw: Uint8Array, stored: Document, isHidden:
 };
 
 /**
- * What the caller may list of the changes, by an index that leads to nothing else. A private one without a user → 401.
+ * The changes that the caller may list, by an index that leads to nothing else. Throws 401 for a private collection
+ * without a user.
  */
 const listed = (visit: AccessContext) => {
-  // Under rules the ids of changed documents are told to everyone who may list; see `toChange`.
+  // Under rules the ids of changed documents are visible to everyone who may list; see `toChange`.
   if (obeysRules(visit)) return { conditions: [], hint: feedKeys() };
   const own = visibilityFilter(visit, false);
   return {
@@ -85,12 +89,12 @@ const listed = (visit: AccessContext) => {
 };
 
 /**
- * Only the primary has all that was acknowledged, as others may be behind; and what no majority has yet may be rolled
- * back, after which its revision and its position stand for another change.
+ * Only the primary has every acknowledged write. A write without a majority may be rolled back, and its revision and
+ * position then belong to another change.
  */
 const settled = { readPreference: 'primary', readConcern: { level: 'majority' } } as const;
 
-/** What is asked of a feed: which documents, by which of its indexes, and from which end of it. */
+/** What to read from a feed: which documents, by which index, from which end. */
 interface FeedRead {
   readonly filter: Condition;
   readonly sort: { readonly _pos: 1 | -1 };
@@ -100,8 +104,8 @@ interface FeedRead {
 }
 
 /**
- * Hands on what a feed has, as it is stored, until `take` wants no more; by an index of the feed, which may not be
- * built yet. Returns whether it took all.
+ * Passes on the entries of a feed as stored, until `take` wants no more. Uses an index of the feed, which may not be
+ * built yet. Returns whether it passed on all.
  */
 const walkFeed = (
   { project, collection }: Pick<AccessContext, 'project' | 'collection'>,
@@ -120,7 +124,7 @@ const walkFeed = (
     }
   });
 
-/** The condition of changes after a position that it has not shown. */
+/** The condition of changes after a position that were not shown yet. */
 const afterPosition = ({ after, shown }: FeedPosition): Condition =>
   ({ _pos: { $gt: timestamp(after), ...(shown.length > 0 && { $nin: shown.map(timestamp) }) } }) as Condition;
 
@@ -130,10 +134,10 @@ interface Found {
   readonly raw: Uint8Array;
 }
 
-/** JSON of a page is never so much smaller than its BSON that more of it would fit. */
+/** JSON is never that much smaller than BSON, so more would not fit into a page. */
 const maxReadBytes = 8 * 5 * 1024 * 1024;
 
-/** Look-ups at the same time, if each document needs its own. */
+/** Parallel look-ups if each document needs its own. */
 const atOnce = 8;
 
 /** The documents of a page that the caller may not list. */
@@ -147,7 +151,7 @@ const hiddenAmong = async (visit: AccessContext, found: readonly Found[]): Promi
   return hidden;
 };
 
-/** The changes after a position that it has not shown, in one find: at most `limit`, and 5 MiB of JSON. */
+/** The changes after a position that were not shown yet, with one find: at most `limit`, and 5 MiB of JSON. */
 const findChanges = async (visit: AccessContext, position: FeedPosition, limit: number): Promise<ChangePage> => {
   const { conditions, hint } = listed(visit);
   const filter = allOf([...conditions, afterPosition(position)]);
@@ -172,7 +176,7 @@ const findChanges = async (visit: AccessContext, position: FeedPosition, limit: 
   return { changes, places, more: !isAll };
 };
 
-/** The places of the latest changes after one, in order; at most `limit`. */
+/** The feed positions of the latest changes after one, in order; at most `limit`. */
 const findLatest = async (visit: AccessContext, after: At, limit: number): Promise<readonly At[]> => {
   const { conditions, hint } = listed(visit);
   const filter = allOf([...conditions, afterPosition({ after, shown: [] })]);
@@ -182,7 +186,7 @@ const findLatest = async (visit: AccessContext, after: At, limit: number): Promi
   return places.reverse();
 };
 
-/** That a document has changed, and not how. */
+/** That a document has changed, without its contents. */
 export interface Moved {
   readonly _id: ObjectId;
   readonly rev: number;
@@ -195,8 +199,8 @@ export interface Moved {
 const projection = { _rev: 1, _pos: 1, isDeleted: 1, createdAt: 1 } as const;
 
 /**
- * Which documents changed after a position, whoever may see them, in the order of their places, in one find; those with
- * ids of another kind not. Returns whether others follow, too.
+ * The documents that changed after a position, whoever may see them, in feed order, with one find. Ids of other
+ * types are left out. Also returns whether others follow.
  */
 export const findMoved = async (project: Project, collection: Collection, position: FeedPosition, limit: number) => {
   const find = { filter: afterPosition(position), sort: { _pos: 1 }, projection, hint: feedKeys(), limit } as const;
@@ -219,16 +223,19 @@ export const findMoved = async (project: Project, collection: Collection, positi
   return { moved, places, more: places.length === limit };
 };
 
-/** What a request for changes asks for. */
+/** A request for changes. */
 interface ChangesQuery {
-  /** `undefined`: nothing but the position of now. '0': from where the feed begins. */
+  /** `undefined`: only the current position. '0': the beginning of the feed. */
   readonly since?: string | undefined;
   readonly limit: number;
-  /** Seconds to wait for something. */
+  /** Seconds to wait for changes. */
   readonly wait: number;
 }
 
-/** A position belongs to one making of a collection, where its documents are, and to what the caller sees of them. */
+/**
+ * A position belongs to one incarnation of a collection, the place of its documents, and what the caller sees of
+ * them.
+ */
 const viewOf = async (visit: AccessContext): Promise<string> => {
   const { project, collection, caller } = visit;
   const { id, rls } = collection;
@@ -245,10 +252,10 @@ export const beginOf = ({ from }: Feed): FeedPosition => ({
   shown: [],
 });
 
-/** Of so many of the last seconds a position of now says that they are not new. */
+/** The current position marks at most this many recent changes as seen. */
 const maxLatest = 2000;
 
-/** The position from which nothing is shown but what comes from now on. */
+/** The position after which only new changes are shown. */
 export const positionOfNow = async (visit: AccessContext, begin: FeedPosition): Promise<FeedPosition> => {
   const latest = await findLatest(visit, begin.after, maxLatest);
   const isCut = latest.length === maxLatest;
@@ -260,10 +267,10 @@ const firstPauseMs = 50;
 const lastPauseMs = 1000;
 const pauseGrowth = 1.5;
 
-/** A request to what is a project's own is given up after 20 s. */
+/** A request to a customer's database ends after 20 s. */
 const maxOwnWaitMs = 15_000;
 
-/** Looks again and again, less and less often, until there is something or the time is over. */
+/** Looks again at growing intervals, until there are changes or the time is over. */
 const waited = async (look: () => Promise<ChangePage>, waitMs: number): Promise<ChangePage> => {
   const end = (currentRequest.getStore()?.startedAt ?? performance.now()) + waitMs;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * pauseGrowth, lastPauseMs)) {
@@ -275,10 +282,10 @@ const waited = async (look: () => Promise<ChangePage>, waitMs: number): Promise<
 };
 
 /**
- * The documents of a collection that changed since a position, each once and in its latest state, in the order of their
- * last changes: those that the caller may list. No feed → 409 `CHANGES_NOT_ENABLED`; no position of these changes → 400
- * `INVALID_POSITION`, too old → 410 `POSITION_GONE`; a private collection without a user → 401. Costs one find, and
- * with `wait` one each time that it looks. Contract 2, "Changes".
+ * The documents of a collection that changed since a position and that the caller may list, each once and in its
+ * latest state, in the order of their last changes. Throws 409 `CHANGES_NOT_ENABLED` without a feed, 400
+ * `INVALID_POSITION` for a position of something else, 410 `POSITION_GONE` for one that is too old, 401 for a
+ * private collection without a user. Costs one find; with `wait` one for each look. Contract 2, "Changes".
  */
 export const listChanges = async (visit: AccessContext, { since, limit, wait }: ChangesQuery) => {
   const feed = await requireFeed(visit);

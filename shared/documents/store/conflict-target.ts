@@ -12,7 +12,7 @@ import { convert } from '../values.ts';
 /** The unique field, or the fields that are unique together, by which an upsert finds its document. */
 export interface ConflictTarget {
   readonly fields: readonly string[];
-  /** As errors name it. */
+  /** The name in errors. */
   readonly label: string;
   /** The documents among which the values are unique. */
   readonly among: Condition;
@@ -25,13 +25,13 @@ const refused = (message: string): AppError =>
 const isSameSet = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every((name) => others.includes(name));
 
-/** The fields that a value of a unique field is unique with. */
+/** The fields that a unique field is unique with. */
 const uniqueWith = ({ key, uniquePer }: Field, { rls }: Collection): readonly string[] =>
   uniquePer ? [key, rls.ownerField] : [key];
 
 const targetNamed = (collection: Collection, names: readonly string[]): ConflictTarget | undefined => {
   const lists = (collection.uniqueLists ?? []).filter(({ fields }) => isSameSet(fields, names));
-  // The list that ignores case is the stricter one.
+  // A list that ignores case is stricter.
   const list = lists.find(({ ignoreCase }) => ignoreCase) ?? lists[0];
   if (list) {
     const among = listFilter(collection, list);
@@ -46,8 +46,8 @@ const targetNamed = (collection: Collection, names: readonly string[]): Conflict
 };
 
 /**
- * The target that `onConflict` names. Not unique, or with a field that the caller may not read in every document, whose
- * values the status would tell → 400 `INVALID_QUERY`.
+ * The target that `onConflict` names. Throws 400 `INVALID_QUERY` if it is not unique, or contains a field that the
+ * caller may not read in every document, because the status would reveal its values.
  */
 export const conflictTarget = async (visit: AccessContext, onConflict: string): Promise<ConflictTarget> => {
   const names = onConflict.split(',');
@@ -69,8 +69,8 @@ const isMissing = (value: unknown): boolean => value === undefined || value === 
 const isRequired = (field: string, why: string): FieldError => ({ field, message: `${field} is required, ${why}` });
 
 /**
- * The values of a target in a body, as they are stored; `null` is a missing one. A publishable key's user is the owner.
- * No value, no owner for the secret key, or one that is not valid → 400 `VALIDATION_FAILED`.
+ * The stored values of a target in a body; `null` is a missing one. The user of a publishable key is the owner.
+ * Throws 400 `VALIDATION_FAILED` without a value, without an owner for the secret key, or for an invalid value.
  */
 export const conflictValues = (
   { collection, caller }: AccessContext,

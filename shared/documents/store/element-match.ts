@@ -15,7 +15,7 @@ type Element = ElementMatch['element'];
 
 const areTests = (element: Element): element is readonly FieldTest[] => 'length' in element;
 
-/** A pattern that MongoDB reads as an automaton of this process does; any other → 400 `INVALID_FILTER`. */
+/** A pattern that this process runs in linear time, as MongoDB does. Throws 400 `INVALID_FILTER` for any other. */
 const linearTest = (test: FieldTest, at: string): FieldTest => {
   if ('element' in test) return { ...test, element: linearElement(test.element, at) };
   if (test.operator !== '$regex') return test;
@@ -59,13 +59,13 @@ const meets = (filter: ParsedFilter, value: unknown): boolean => {
 const matches = (element: Element, value: unknown): boolean =>
   areTests(element) ? element.every((test) => fulfils(test, value)) : isJsonObject(value) && meets(element, value);
 
-/** As MongoDB compares what `$pull` is told, an element that is an array is compared by its own elements, too. */
+/** For `$pull` MongoDB compares the elements of an element that is an array, too. */
 const isPulled = (element: Element, value: unknown): boolean => {
   if (!areTests(element) || !Array.isArray(value)) return matches(element, value);
   return element.every((test) => ('element' in test ? fulfils(test, value) : compares(test, [value, ...value])));
 };
 
-/** The elements of an array that a parsed condition chooses, as MongoDB and as this process decide about them. */
+/** The elements of an array that a parsed condition selects, for MongoDB and for a decision in code. */
 export const elementMatch = (parsed: Element, at: string) => ({
   condition: elementTest(linearElement(parsed, at)),
   removes: (element: unknown): boolean => isPulled(parsed, element),

@@ -11,15 +11,15 @@ import { allOf, type Condition } from '../query/condition.ts';
 import { followLater, noteRemoval } from './cascade-records.ts';
 import { type Emptied, writeTombstones } from './tombstones.ts';
 
-/** What one command removes; memory holds the ids of so many documents and nothing else of them. */
+/** The number of documents that one command removes. Memory only holds their ids. */
 const trashBatch = 1000;
 
-/** Large documents take their time to be read for their indexes. */
+/** Large documents take time, because they are read for their indexes. */
 export const batchLimitMs = 30_000;
 
 /**
- * Removes one batch, oldest first, and leaves tombstones where there is a changes feed. The condition is part of the
- * write: a document restored meanwhile stays.
+ * Removes a batch, oldest first, and writes tombstones if there is a changes feed. The condition is part of the
+ * write, so a document restored in the meantime stays.
  */
 const removeBatch = async (project: Project, collection: Emptied, condition: Condition): Promise<Removal> =>
   onProject(
@@ -54,13 +54,13 @@ const removeBatch = async (project: Project, collection: Emptied, condition: Con
     batchLimitMs,
   );
 
-/** Whether a project's documents are still where they were: it may be deleted, or move, while a run is at work. */
+/** Whether a project's documents are still in the same place. The project may be deleted or moved during a run. */
 const isInPlace = async (project: Project): Promise<boolean> => {
   const now = await findProjectById(project.id);
   return now !== undefined && databaseOf(now) === databaseOf(project);
 };
 
-/** Removes batch by batch, until `deadline` (ms) at most, or until the project is somewhere else. */
+/** Removes batch by batch, until `deadline` (ms) or until the project has moved. */
 export const removeTrashed = async (
   project: Project,
   collection: Emptied,
@@ -76,7 +76,7 @@ export const removeTrashed = async (
   return { removed, complete: false };
 };
 
-/** Written down before anything is queued: a purge honours it even where its message is lost. */
+/** Stored before anything is queued, so that a purge honours it even if the message is lost. */
 const remember = async (project: Project, name: string, until: Date): Promise<void> => {
   const projectId = new ObjectId(project.id);
   await collectionRecords.updateOne(
@@ -87,8 +87,8 @@ const remember = async (project: Project, name: string, until: Date): Promise<vo
 };
 
 /**
- * Removes what is in the trash of a collection now: up to 1000 documents at once, a larger trash by the work queue,
- * which `complete: false` says. What is trashed from now on stays, and so does what is restored before its turn.
+ * Removes the current trash of a collection: up to 1000 documents immediately, a larger trash by the work queue
+ * (`complete: false`). Documents trashed later, and those restored before their turn, stay.
  */
 export const emptyTrash = async (project: Project, collection: Emptied): Promise<Removal> => {
   const now = new Date(clock.now());

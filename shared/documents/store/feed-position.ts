@@ -8,35 +8,35 @@ import { AppError } from '../../core/errors.ts';
 import { derivedKey } from '../../projects/sealed.ts';
 import type { Counting } from '../document.ts';
 
-/** A place among the changes of a collection, as MongoDB's clock gave it: seconds in the upper 32 bits. */
+/** A position in the changes of a collection, from MongoDB's clock: seconds in the upper 32 bits. */
 export type At = bigint;
 
-/** How far somebody has read. Places of writes at the same time become visible out of order. */
+/** How far a reader has read. Concurrent writes become visible out of order. */
 export interface FeedPosition {
-  /** Everything up to here has been shown, and nothing will come before it any more. */
+  /** Everything up to here was shown, and nothing will appear before it. */
   readonly after: At;
-  /** What has been shown beyond, in order. */
+  /** What was shown after it, in order. */
   readonly shown: readonly At[];
 }
 
-/** Longer than any write may take, from the place that it was given until it is visible. */
+/** Longer than a write can take between getting its position and becoming visible. */
 const lookBackSeconds = 10;
 /** An older position may have missed deletions, whose tombstones are gone. */
 const keptSeconds = graceMs / 1000;
 
-/** The whole request line is limited. */
+/** The request line is limited. */
 const maxLength = 6000;
 const version = 1;
 const macBytes = 16;
 const headBytes = 1 + 4 + 8;
 
 export const secondsAt = (at: At): number => Number(at >> 32n);
-/** The last place before a second of the clock. */
+/** The last position before a second of the clock. */
 export const before = (seconds: number): At => (BigInt(seconds) << 32n) - 1n;
 
 /**
- * The position of who has been shown these places besides, in order. What lies far enough behind the newest is settled;
- * not so beyond `shown` where more is known to follow.
+ * The position after showing more changes, in order. What lies far enough behind the newest is final, unless more is
+ * known to follow after `shown`.
  */
 export const movedOn = ({ after, shown }: FeedPosition, places: readonly At[], more: boolean): FeedPosition => {
   const all = [...shown, ...places].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
@@ -75,7 +75,7 @@ const shownIn = (after: At, packed: Buffer): readonly At[] => {
   return shown;
 };
 
-/** `view`: what it is a position of, of which no other may take it. */
+/** `view` is what a position belongs to; it is invalid for anything else. */
 const macOf = async (view: string, payload: Buffer): Promise<Buffer> =>
   createHmac('sha256', await derivedKey('feed positions'))
     .update(`${view}\n`)
@@ -84,8 +84,8 @@ const macOf = async (view: string, payload: Buffer): Promise<Buffer> =>
     .subarray(0, macBytes);
 
 /**
- * A position as text, signed and of at most 6000 characters. Where more was shown of the last seconds than fits, some
- * thousands, it looks back for less, so that a busy collection goes on.
+ * A signed position as text of at most 6000 characters. If too many recent changes were shown, some thousands, it
+ * looks back less, so that a busy collection can go on.
  */
 export const encodePosition = async (view: string, { after, shown }: FeedPosition): Promise<string> => {
   const head = Buffer.alloc(headBytes);
@@ -106,7 +106,7 @@ const invalidPosition = (): AppError =>
     'since is not a position of this changes feed. Send the unchanged next of an earlier response for the same collection, user and key. Otherwise list the documents again and start without since.',
   );
 
-/** The refusal of a position after which changes may be missing (410). */
+/** The error of a position after which changes may be missing (410). */
 const positionGone = (): AppError =>
   new AppError(
     'POSITION_GONE',
@@ -114,8 +114,8 @@ const positionGone = (): AppError =>
   );
 
 /**
- * The position of a text that `encodePosition` made of the same view; any other → 400, over 30 days old, or made before
- * the feed was ready → 410.
+ * The position in a text from `encodePosition` for the same view. Throws 400 for any other text, 410 for a position
+ * that is over 30 days old or made before the feed was ready.
  */
 export const decodePosition = async (view: string, text: string, readyAt: Date): Promise<FeedPosition> => {
   const bytes = Buffer.from(/^[\w-]{1,8192}$/.test(text) ? text : '', 'base64url');
@@ -131,15 +131,15 @@ export const decodePosition = async (view: string, text: string, readyAt: Date):
 
 type Fed = Pick<Collection, 'feed'>;
 
-/** MongoDB puts its own clock in the place of it where a document is inserted: unique, and rising. */
+/** MongoDB replaces it by its own clock in an insert: unique and increasing. */
 const now = new Timestamp({ t: 0, i: 0 });
 
-/** What an insert writes for the changes feed, where the collection has one. */
+/** What an insert writes for the changes feed, if the collection has one. */
 export const insertedAt = ({ feed }: Fed): { readonly _pos?: Timestamp } => (feed?.on ? { _pos: now } : {});
 
-/** The operators of an update with what it writes for the changes feed: the same clock, by the same command. */
+/** Adds what an update writes for the changes feed: the same clock, by the same command. */
 export const stamped = ({ feed }: Fed, { where, operators }: Counting): Counting =>
   feed?.on ? { where, operators: { ...operators, ...movedNow } } : { where, operators };
 
-/** Gives each document that is updated a position of its own. */
+/** Gives each updated document its own position. */
 export const movedNow: MongoDocument = { $currentDate: { _pos: { $type: 'timestamp' } } };

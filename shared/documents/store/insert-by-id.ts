@@ -10,7 +10,10 @@ import { getDocument } from '../query/get-document.ts';
 import { insertUnder, requireInsertAccess } from './insert.ts';
 import type { WrittenDocument } from './written.ts';
 
-/** The id that a client chose for a new document: 24 lower-case digits, at most a day ahead; otherwise 400. */
+/**
+ * The id that a client chose for a new document: 24 lower-case hex digits, at most a day ahead. Throws 400
+ * otherwise.
+ */
 const chosenId = (id: string): ObjectId => {
   const chosen = /^[0-9a-f]{24}$/.test(id) ? idOf(id) : undefined;
   if (!chosen) {
@@ -20,14 +23,14 @@ const chosenId = (id: string): ObjectId => {
     );
   }
   if (chosen.getTimestamp().getTime() <= clock.now() + dayMs) return chosen;
-  // Lists show the newest id first, and this one would stay there.
+  // Lists show the newest id first, so this one would stay on top.
   throw new AppError(
     'INVALID_ID',
     'The first 8 characters of the id are a time more than a day ahead. Start the id with the current time in seconds.',
   );
 };
 
-/** The refusal of an id that is taken (412): with the document if the caller may get it and it is not in the trash. */
+/** The error of an id that is taken (412): with the document if the caller may get it and it is not in the trash. */
 const documentExists = async (visit: AccessContext, id: string, cause: AppError): Promise<AppError> => {
   const message =
     'A document with this id exists, or existed until lately. Change it with PUT or PATCH, or use another id.';
@@ -43,9 +46,9 @@ const documentExists = async (visit: AccessContext, id: string, cause: AppError)
 };
 
 /**
- * Inserts a document under an id that the caller chose, with the rights and checks of `createDocument`; the unique
- * `_id` decides between any number of callers. The id is taken, by a tombstone too → 412 `DOCUMENT_EXISTS`; malformed →
- * 400 `INVALID_ID`. Contract 2, "Ids chosen by the client".
+ * Inserts a document under an id that the caller chose, with the rights and checks of `createDocument`. The unique
+ * `_id` decides between concurrent callers. Throws 412 `DOCUMENT_EXISTS` if the id is taken, by a tombstone too; 400
+ * `INVALID_ID` if it is malformed. Contract 2, "Ids chosen by the client".
  */
 export const insertById = async (visit: AccessContext, id: string, body: JsonObject): Promise<WrittenDocument> => {
   await requireInsertAccess(visit);

@@ -47,7 +47,7 @@ export interface NewDocument {
 export const insertingOwner = (collection: Collection, caller: Caller): string | undefined =>
   caller.kind === 'publishable' && ownerFieldOf(collection.rls) !== undefined ? caller.userId : undefined;
 
-/** Refuses a body in which a publishable key names another owner: 403 `NOT_OWNER`. */
+/** Throws 403 `NOT_OWNER` if the body of a publishable key names another owner. */
 export const requireOwn = (collection: Collection, caller: Caller, sent: JsonObject): void => {
   const owner = insertingOwner(collection, caller);
   const { ownerField } = collection.rls;
@@ -57,8 +57,8 @@ export const requireOwn = (collection: Collection, caller: Caller, sent: JsonObj
 };
 
 /**
- * Makes a body into the document to insert: sanitized, owned, validated, with system fields dated `now` (ms). 400
- * `INVALID_BODY`, 400 `VALIDATION_FAILED`, 403 `NOT_OWNER` where a publishable key names another owner, 413.
+ * Makes a body into the document to insert: sanitized, owned, validated, with system fields dated `now` (ms). Throws
+ * 400 `INVALID_BODY` or `VALIDATION_FAILED`, 403 `NOT_OWNER` if a publishable key names another owner, 413.
  */
 export const newDocument = (
   collection: Collection,
@@ -92,16 +92,16 @@ export const newDocument = (
   return { document, size };
 };
 
-/** What an earlier run of this request stored: it ended without an answer, and its documents have the same ids. */
+/** What an earlier run of this request stored before it ended without a response. Its documents have the same ids. */
 interface StoredEarlier {
-  /** Those of all that the request stores, in order. */
+  /** The ids of all documents of the request, in order. */
   readonly ids: readonly ObjectId[];
   readonly documents: readonly Document[];
 }
 
 /**
- * What a run before this one stored of its first `count` documents; `undefined` where there was no run. Where a
- * tombstone has taken the place of one, which cannot come back → 409 `IDEMPOTENCY_OUTCOME_UNKNOWN`.
+ * What an earlier run stored of its first `count` documents; `undefined` if there was none. Throws 409
+ * `IDEMPOTENCY_OUTCOME_UNKNOWN` if one was replaced by a tombstone, because it cannot come back.
  */
 export const storedEarlier = async (
   { project, collection }: AccessContext,
@@ -119,15 +119,15 @@ export const storedEarlier = async (
   return { ids, documents };
 };
 
-/** True of a clash with what an earlier run stores at this very moment: nobody else has the id. */
+/** True for a clash with an earlier run that is storing right now: nobody else has the id. */
 const isWithEarlier = ({ errors = [] }: AppError): boolean => errors[0]?.field === '_id' && earlierIds(1) !== undefined;
 
-/** Turns a clash with an earlier run into 503: the next repeat finds what that one stored. */
+/** Turns a clash with an earlier run into 503: the next retry finds what that run stored. */
 export const throwUnlessRetried = (clash: AppError): never => {
   throw isWithEarlier(clash) ? unavailable(clash) : clash;
 };
 
-/** Refuses who may insert nothing, whatever they send: 401, 403 `RLS_REQUIRED`, `RULE_DENIED`, `MFA_REQUIRED`. */
+/** Throws if the caller can insert nothing: 401, 403 `RLS_REQUIRED`, `RULE_DENIED`, `MFA_REQUIRED`. */
 export const requireInsertAccess = async (visit: AccessContext): Promise<void> => {
   if (obeysRules(visit)) await requireCreateAccess(visit);
   else requireWriteAccess(visit);
@@ -135,11 +135,11 @@ export const requireInsertAccess = async (visit: AccessContext): Promise<void> =
 
 interface InsertOptions {
   readonly _id?: ObjectId;
-  /** The rules that judge the document; `create` if not given. */
+  /** The rules to check; `create` by default. */
   readonly rules?: readonly ('create' | 'after')[];
 }
 
-/** Checks a body, stores it under an id and returns it; `onClash` throws for a value, or an id, that is taken. */
+/** Validates a body, inserts it and returns the document. `onClash` throws for a taken value or id. */
 export const insertUnder = async (
   visit: AccessContext,
   body: JsonObject,
@@ -167,9 +167,10 @@ export const insertUnder = async (
 };
 
 /**
- * Inserts one document and returns it as stored, in one command. Under row security a publishable key owns what it
- * inserts. 400 `INVALID_BODY`, `VALIDATION_FAILED`; 401; 403 `RLS_REQUIRED`, `NOT_OWNER`, `DATABASE_QUOTA_EXCEEDED`;
- * 409 `DUPLICATE_VALUE`; 413. A repeat returns what an earlier run stored. Contract 2, "Insert".
+ * Inserts one document with one command and returns it as stored. Under row security a publishable key's user
+ * becomes its owner. Throws 400 `INVALID_BODY`, `VALIDATION_FAILED`; 401; 403 `RLS_REQUIRED`, `NOT_OWNER`,
+ * `DATABASE_QUOTA_EXCEEDED`; 409 `DUPLICATE_VALUE`; 413. A repeat returns what an earlier run stored. Contract 2,
+ * "Insert".
  */
 export const createDocument = async (visit: AccessContext, body: JsonObject): Promise<WrittenDocument> => {
   await requireInsertAccess(visit);
@@ -187,11 +188,13 @@ interface Inserted {
   readonly ids: readonly string[];
 }
 
-/** What is wrong with the item of an index; a failure of no single field is of all of it. */
+/** The errors of an item with its index. An error without a field applies to the whole item. */
 export const atIndex = ({ errors = [], message }: AppError, index: number): FieldError[] =>
   (errors.length > 0 ? errors : [{ field: '', message }]).map((error) => ({ index, field: '', ...error }));
 
-/** Makes every body into a document; the first 100 failures are answered together, other refusals at once. */
+/**
+ * Makes every body into a document. The first 100 validation errors are reported together, other errors immediately.
+ */
 const newDocuments = (collection: Collection, caller: Caller, bodies: readonly JsonObject[]): NewDocument[] => {
   const now = clock.now();
   const errors: FieldError[] = [];
@@ -216,7 +219,7 @@ const newDocuments = (collection: Collection, caller: Caller, bodies: readonly J
   throw new AppError('VALIDATION_FAILED', first + cut, { errors: named });
 };
 
-/** Refuses the documents that the `create` rule does not allow, by the index of the first. */
+/** Throws for the first document that the `create` rule does not allow, with its index. */
 const requireEachCreate = async (visit: AccessContext, made: readonly NewDocument[]): Promise<void> => {
   const outcomes = await Promise.allSettled(made.map(({ document }) => requireCreate(visit, document)));
   for (const [index, outcome] of outcomes.entries()) {
@@ -232,16 +235,13 @@ const insertedOf = (ids: readonly ObjectId[]): Inserted => ({
   ids: ids.map((id) => id.toHexString()),
 });
 
-/** Somebody may have read them in the changes feed by then. */
+/** A reader of the changes feed may have seen them. */
 export const undo = async (stored: Documents, collection: Collection, chosen: Condition): Promise<void> => {
   if (collection.feed?.on) await writeTombstones(stored, collection, chosen, {});
   else await stored.deleteMany(chosen);
 };
 
-/**
- * A transaction leaves nothing of a failed one; without, what was written before a clash is removed again, of all
- * `ids`.
- */
+/** A transaction leaves nothing behind. Without one, the documents written before a clash are removed again. */
 const insertAll = (
   db: Db,
   collection: Collection,
@@ -255,14 +255,14 @@ const insertAll = (
     } catch (error) {
       const failure = mongoFailure(error);
       const clashes = error instanceof MongoBulkWriteError && [error.writeErrors].flat().length > 0;
-      // Where an earlier run of the same request is storing them, they are not this one's to remove.
+      // If an earlier run of the same request is storing them, this run must not remove them.
       const isEarlier = failure instanceof AppError && isWithEarlier(failure);
       if (!session && clashes && !isEarlier) await undo(stored, collection, { _id: { $in: [...ids] } });
       throw error;
     }
   });
 
-/** Refuses who may insert nothing, or more than 100 bodies. */
+/** Throws if the caller can insert nothing, or if there are more than 100 bodies. */
 export const requireBulkAccess = async (visit: AccessContext, bodies: readonly JsonObject[]): Promise<void> => {
   if (!obeysRules(visit)) requireWriteAccess(visit);
   else if (visit.caller.userId === undefined) throw tokenMissing();
@@ -272,9 +272,9 @@ export const requireBulkAccess = async (visit: AccessContext, bodies: readonly J
 };
 
 /**
- * Inserts 1 to 100 documents in one command, all or none: failed validation → 400 with `errors: [{index, field,
- * message}]`; where one clashes with a unique value → 409 naming its index. Otherwise as `createDocument`. Contract 2,
- * "Bulk".
+ * Inserts 1 to 100 documents with one command, all or none. Throws 400 with `errors: [{index, field, message}]` for
+ * failed validation, 409 with the index of a document whose unique value is taken, otherwise the errors of
+ * `createDocument`. Contract 2, "Bulk".
  */
 export const createDocuments = async (visit: AccessContext, bodies: readonly JsonObject[]): Promise<Inserted> => {
   const { project, collection, caller } = visit;

@@ -11,7 +11,7 @@ import { appliedBy } from './applied.ts';
 import { deleteDocument } from './trash.ts';
 import { planUpdate, updateDocument } from './update.ts';
 
-/** Which documents are written, and where the call before ended. */
+/** Which documents to write, and where the previous call ended. */
 export interface ManyQuery {
   readonly where: JsonObject;
   readonly cursor?: string | undefined;
@@ -37,11 +37,11 @@ const limitMs = 14_000;
 /** A process has five connections to the database that projects share. */
 const concurrency = 4;
 
-/** Documents after which the time is looked at, and a cursor may point. */
+/** Documents between two checks of the time. A cursor points to the end of such a step. */
 const stepSize = 20;
 
 interface Operation {
-  /** What a cursor belongs to, besides the condition and the caller. */
+  /** Part of what a cursor belongs to, besides condition and caller. */
   readonly name: string;
   readonly write: (id: string, where: JsonObject) => Promise<unknown>;
 }
@@ -60,7 +60,7 @@ const positionOf = (fingerprint: string, cursor: string | undefined): readonly u
   return position.values;
 };
 
-/** True of a failure that the next documents would meet too. */
+/** True for a failure that the next documents would meet too. */
 const endsCall = (error: AppError): boolean => statusOf[error.code] >= 500 && error.code !== 'TOO_MANY_WRITERS';
 
 /**
@@ -105,8 +105,8 @@ const writeMany = async (
 };
 
 /**
- * Applies changes to every matching document that the caller may list. The changes are checked once before any
- * document is looked up: 400 as of one update. Contract 2, "Writes of many documents".
+ * Applies changes to every matching document that the caller may list. Malformed changes throw the 400 of an update
+ * before any document is looked up. Contract 2, "Writes of many documents".
  */
 export const updateDocuments = async (
   context: AccessContext,

@@ -4,10 +4,10 @@ import { cutText } from '../../core/text.ts';
 import type { JsonObject } from '../document.ts';
 import { isJsonObject } from '../values.ts';
 
-/** The refusal of an update (400). */
+/** The error of an update (400). */
 export const invalidUpdate = (message: string): AppError => new AppError('INVALID_UPDATE', message);
 
-/** A caller's path as it may stand in a message. */
+/** A caller's path, cut for a message. */
 export const shownPath = (path: string): string => cutText(path, 200);
 
 export type NumericOperator = '$inc' | '$mul' | '$min' | '$max';
@@ -19,20 +19,20 @@ export interface Addition {
   readonly slice?: number;
 }
 
-/** One operator on one path, with what it is given in its stored form. */
+/** An operator on a path, with its operand in stored form. */
 export type FieldOperation =
   | { readonly operator: NumericOperator; readonly path: string; readonly operand: number | Date }
   | { readonly operator: '$push' | '$addToSet'; readonly path: string; readonly added: Addition }
   | {
       readonly operator: '$pull';
       readonly path: string;
-      /** As MongoDB takes it. */
+      /** In MongoDB's form. */
       readonly condition: unknown;
       readonly removes: (element: unknown) => boolean;
     }
   | { readonly operator: '$unset'; readonly path: string };
 
-/** Two values are equal as MongoDB compares them, which minds the order of names. */
+/** Equality as in MongoDB, where the order of names matters. */
 export const isEqual = (one: unknown, other: unknown): boolean => {
   if (one instanceof ObjectId) return other instanceof ObjectId && one.equals(other);
   if (one instanceof Date) return other instanceof Date && one.getTime() === other.getTime();
@@ -53,11 +53,11 @@ const results: Readonly<Record<NumericOperator, (value: number, operand: number)
   $max: Math.max,
 };
 
-/** What an operator makes of a number. */
+/** The result of an operator on a number. */
 export const resultOf = (operator: NumericOperator, value: number, operand: number): number =>
   results[operator](value, operand);
 
-/** Whether a result is one that every client reads exactly. */
+/** Whether every client reads a result exactly. */
 export const isExact = (value: number): boolean => Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 
 const namesOf = (value: unknown): string => {
@@ -72,7 +72,7 @@ const namesOf = (value: unknown): string => {
 const wrongType = (path: string, operator: string, needed: string, value: unknown): AppError =>
   invalidUpdate(`"${shownPath(path)}" is ${namesOf(value)}, and ${operator} needs ${needed}. Set it as a whole first.`);
 
-/** What a missing number counts as. */
+/** The value that a missing number counts as. */
 const nothing = (operator: NumericOperator, operand: number): number =>
   operator === '$min' || operator === '$max' ? operand : 0;
 
@@ -111,7 +111,10 @@ const added = (array: readonly unknown[], elements: readonly unknown[]): readonl
   return all;
 };
 
-/** What an operation makes of the value at its path, `undefined` if none; of a wrong type → 400 `INVALID_UPDATE`. */
+/**
+ * The result of an operation on the value at its path, `undefined` for none. Throws 400 `INVALID_UPDATE` for a value
+ * of the wrong type.
+ */
 export const changedBy = (operation: FieldOperation, value: unknown): unknown => {
   switch (operation.operator) {
     case '$unset':
@@ -148,7 +151,7 @@ const argumentOf = (operation: FieldOperation): unknown => {
   }
 };
 
-/** The operators of MongoDB for operations, each with its paths. */
+/** MongoDB's operators for operations, each with its paths. */
 export const toOperators = (operations: readonly FieldOperation[]): Readonly<Record<string, JsonObject>> => {
   const operators: Record<string, Record<string, unknown>> = {};
   for (const operation of operations) {
@@ -158,7 +161,7 @@ export const toOperators = (operations: readonly FieldOperation[]): Readonly<Rec
   return operators;
 };
 
-/** Operators of several origins together, which are about different paths. */
+/** Combines operators on different paths. */
 export const joinOperators = (...all: readonly Readonly<Record<string, JsonObject>>[]): Record<string, JsonObject> => {
   const joined: Record<string, JsonObject> = {};
   for (const operators of all)

@@ -10,13 +10,13 @@ import { changedBy, type FieldOperation, invalidUpdate, isExact, resultOf, shown
 import { valueAt } from './update-path.ts';
 import { sizeOf } from './validate.ts';
 
-/** No document: it is read, and decided on at its revision. */
+/** Matches no document, so that it is read and decided at its revision. */
 const undecided: Condition = { _id: { $in: [] } };
 
 type Numeric = Extract<FieldOperation, { operand: unknown }>;
 type Addition = Extract<FieldOperation, { added: unknown }>;
 
-/** All kinds of values but those named, and none: of an array its elements count too, but so does the array itself. */
+/** All types except those named. For an array MongoDB checks its elements and the array itself. */
 const otherThan = (...kinds: readonly string[]): Condition => ({
   $not: {
     $type: [
@@ -26,11 +26,14 @@ const otherThan = (...kinds: readonly string[]): Condition => ({
   },
 });
 
-/** The next number up (`1`) or down (`-1`), or the one after it. */
+/** The next greater (`1`) or smaller (`-1`) number, or the one after it. */
 const beside = (value: number, direction: 1 | -1): number =>
   value + direction * Math.max(Math.abs(value) * Number.EPSILON, Number.MIN_VALUE);
 
-/** The lowest (`1`) or highest (`-1`) value known to lead to no result beyond the limit, as results rise with values. */
+/**
+ * The lowest (`1`) or highest (`-1`) value that is known to keep the result within the limit; results grow with
+ * values.
+ */
 const turned = (
   made: (value: number) => number,
   start: number,
@@ -46,7 +49,7 @@ const turned = (
   return undefined;
 };
 
-/** The values that an operator leads into a range; `undefined` if that is not known. */
+/** The values whose results lie in a range; `undefined` if that is not known. */
 const sourceOf = (
   operator: Numeric['operator'],
   operand: number,
@@ -65,7 +68,7 @@ const sourceOf = (
   return from === undefined || to === undefined ? undefined : { from, to };
 };
 
-/** The same of a result that must be one of a list. */
+/** The same for a result that must be one of a list. */
 const listedFilter = (operation: Numeric, operand: number, at: ValueType | undefined): Condition => {
   const { operator, path } = operation;
   const allowed = (at?.enum ?? []).map(Number);
@@ -77,8 +80,8 @@ const listedFilter = (operation: Numeric, operand: number, at: ValueType | undef
 };
 
 /**
- * What a value must be for the result to be right, as MongoDB compares it; it may be stricter, as what does not meet
- * it is read and decided on here.
+ * The values for which the result is valid, as MongoDB compares them. It may be too strict, because a document that
+ * does not match is read and decided in code.
  */
 const numericFilter = (operation: Numeric, at: ValueType | undefined): Condition => {
   const { operator, path, operand } = operation;
@@ -103,13 +106,13 @@ const numericFilter = (operation: Numeric, at: ValueType | undefined): Condition
   return allOf(conditions);
 };
 
-/** Whether the operator may be used where there is no value yet. */
+/** Whether the operator may be used on a missing value. */
 const suitsFromNothing = ({ operator, operand }: Numeric, at: ValueType | undefined): boolean => {
   if (operator === '$inc' && !isExact(Number(operand))) return false;
   return !at || brokenBound(at, operator === '$mul' ? 0 : operand) === undefined;
 };
 
-/** What an array must be like to stay within its bounds, whatever it contains. */
+/** The arrays that stay within their bounds, whatever they contain. */
 const additionFilter = ({ operator, path, added }: Addition, at: ValueType | undefined): Condition => {
   if (!at) return {};
   const { minItems = 0, maxItems = Infinity, uniqueItems } = at;
@@ -140,7 +143,7 @@ const filterOf = (operation: FieldOperation, at: ValueType | undefined): Conditi
   }
 };
 
-/** Where segments of a path could be positions, no array may stand. */
+/** No arrays where segments of a path could be positions. */
 const positionsIn = (path: string): readonly string[] => {
   const segments = path.split('.');
   return segments.flatMap((segment, index) =>
@@ -158,7 +161,7 @@ const requireNoElement = (path: string, document: Document): AppError | undefine
     : invalidUpdate(`$unset cannot remove an element of the Array "${shownPath(array)}". Use $pull.`);
 };
 
-/** Why an operation cannot be done to a document. */
+/** Why an operation cannot be applied to a document. */
 const refusalOf = (operation: FieldOperation, at: ValueType | undefined, document: Document): AppError | undefined => {
   const { operator, path } = operation;
   if (operator === '$unset') return requireNoElement(path, document);
@@ -167,7 +170,7 @@ const refusalOf = (operation: FieldOperation, at: ValueType | undefined, documen
   return broken === undefined ? undefined : validationFailed({ field: path, message: `${shownPath(path)} ${broken}` });
 };
 
-/** What a document must be like for an operation: its types, and the bounds of the result. */
+/** The guard of an operation: types, and the bounds of the result. */
 const guardOf = (operation: FieldOperation, at: ValueType | undefined): Guard => {
   const filter = filterOf(operation, at);
   return {
@@ -178,20 +181,20 @@ const guardOf = (operation: FieldOperation, at: ValueType | undefined): Guard =>
   };
 };
 
-/** What a document must be like for all operations, decided by the command that writes, or at the revision read. */
+/** The guards of all operations, decided by the command that writes, or at the revision that was read. */
 export const operatorGuards = (collection: Collection, operations: readonly FieldOperation[]): readonly Guard[] => {
   const fields = fieldsOf(collection);
   return operations.map((operation) => guardOf(operation, fieldAt(fields, operation.path)));
 };
 
-/** The owner of a document is changed by no operator. */
+/** No operator changes the owner of a document. */
 export const mustKeepOwner = (refusal: AppError): Guard => ({
   isOfOwner: true,
   filter: undecided,
   refusal: () => refusal,
 });
 
-/** What a document must be like so that operators add nothing to it, if there is no room in the database. */
+/** The guards against operators that add to a document, if the database is full. */
 export const mustNotAdd = (operations: readonly FieldOperation[], refusal: AppError): readonly Guard[] =>
   operations
     .filter((operation) => 'added' in operation)

@@ -27,20 +27,20 @@ type Operator = (typeof operators)[number];
 
 const isOperator = (key: string): key is Operator => (operators as readonly string[]).includes(key);
 
-/** The operators of an update, in their stored form. */
+/** The operators of an update in stored form. */
 export interface ParsedOperators {
   readonly operations: readonly FieldOperation[];
-  /** What `$currentDate` sets. */
+  /** The fields set by `$currentDate`. */
   readonly dates: JsonObject;
-  /** Every path that an operator names, of fields that callers may write. */
+  /** Every path in operators, of fields that callers may write. */
   readonly paths: readonly string[];
-  /** The conditions of `$pull`, their paths in front. */
+  /** The conditions of `$pull`, with the path of the array in front. */
   readonly filters: readonly ParsedFilter[];
-  /** What operators add, for checks of values. */
+  /** The values that operators add, for validation. */
   readonly additions: JsonObject;
 }
 
-/** Where operators are read: the collection's fields, and what its schema says against them. */
+/** The collection's fields, and the errors found so far. */
 interface Reading {
   readonly collection: Collection;
   readonly errors: FieldError[];
@@ -53,7 +53,7 @@ interface Reading {
 
 const typeOf = ({ collection }: Reading, path: string): ValueType | undefined => fieldAt(fieldsOf(collection), path);
 
-/** Whether a place may hold one of the types; one that the schema gives another type is a failure of validation. */
+/** Whether a field may hold one of the types. Adds a validation error if the schema gives it another type. */
 const allows = (reading: Reading, path: string, operator: Operator, types: readonly FieldType[]): boolean => {
   const at = typeOf(reading, path);
   if (!at || types.includes(at.type)) return true;
@@ -158,7 +158,7 @@ const readPull = (reading: Reading, path: string, value: unknown): void => {
   operations.push({ operator: '$pull', path, condition: equal, removes: (element) => isEqual(element, equal) });
 };
 
-/** The paths of an operator that takes a list; MongoDB's own form is an object. */
+/** The paths of an operator that takes a list. MongoDB's own form is an object. */
 const listedPaths = (operator: '$unset' | '$currentDate', value: unknown): readonly string[] => {
   if (Array.isArray(value) && value.every((path) => typeof path === 'string'))
     return value.filter((path) => !isIgnored(path));
@@ -188,7 +188,7 @@ const readEntry = (reading: Reading, operator: Operator, path: string, value: un
   reading.paths.push(path);
   const { collection, errors } = reading;
   errors.push(...unknownPaths(collection, fieldsOf(collection), { [path]: undefined }));
-  // Any operator would give the document another owner, or none, which a guard refuses.
+  // Any operator would change or remove the owner, which a guard rejects.
   if (rootOf(path) === ownerFieldOf(collection.rls)) return;
   switch (operator) {
     case '$push':
@@ -215,8 +215,9 @@ const unknownOperator = (key: string) => {
 };
 
 /**
- * The operators in the body of an update; `undefined` if there is none. An unknown operator, a value that it does not
- * take → 400 `INVALID_UPDATE`; another type than the schema says → 400 `VALIDATION_FAILED`. Contract 2, "Operators".
+ * The operators in the body of an update; `undefined` if there are none. Throws 400 `INVALID_UPDATE` for an unknown
+ * operator or an invalid operand, 400 `VALIDATION_FAILED` for another type than the schema's. Contract 2,
+ * "Operators".
  */
 export const parseOperators = (collection: Collection, body: JsonObject): ParsedOperators | undefined => {
   const keys = Object.keys(body).filter((key) => key.startsWith('$'));

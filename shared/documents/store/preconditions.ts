@@ -10,29 +10,29 @@ import { requireUsable } from '../query/readable.ts';
 import { parseWhere, toConditions } from '../query/where.ts';
 import { shownToWriter } from './written.ts';
 
-/** What a caller asks of the document that a write is about, besides the right to write it. */
+/** What a caller requires of the document besides the right to write it. */
 export interface Preconditions {
-  /** The revision that it must be at. */
+  /** The revision that it must have. */
   readonly ifMatch?: number | undefined;
-  /** A condition as JSON, which it must meet. */
+  /** A condition as JSON that it must meet. */
   readonly where?: unknown;
 }
 
-/** A condition of a write, ready for the command that writes. */
+/** A parsed condition of a write. */
 export interface WriteCondition {
   readonly condition: Condition;
-  /** Only documents that the caller may write may be compared: the time that it takes would tell of others. */
+  /** It may only be evaluated for documents that the caller may write, because its duration would reveal others. */
   readonly isDelayed: boolean;
 }
 
-/** Refuses conditions of a write by fields that the schema lacks, or that the caller may not read (400). */
+/** Throws 400 for conditions by fields that the schema lacks or that the caller may not read. */
 export const requireConditions = async (context: AccessContext, filters: readonly ParsedFilter[]): Promise<void> => {
   requireKnownPaths(context.collection, pathsOf(filters));
   const unreadable = hasUnreadable(context) ? await unreadableFor(context) : undefined;
   if (unreadable) requireUsable(await unusableIn(context, unreadable), filters);
 };
 
-/** The condition of a write by its JSON; what is none → 400, before any document is looked up. */
+/** Parses the condition of a write. Throws 400 for an invalid one, before any document is looked up. */
 export const parseWriteCondition = async (context: AccessContext, where: unknown): Promise<WriteCondition> => {
   const filters = parseWhere(context.collection, where);
   await requireConditions(context, filters);
@@ -52,13 +52,13 @@ const failed = async (
   return new AppError(code, message, { etag: etagOf(revision), ...(isSent && { data: document }) });
 };
 
-/** The refusal of a write to a document that others have written to meanwhile (412), with the document. */
+/** The error of a write to another revision (412), with the document. */
 export const revisionMismatch = (context: AccessContext, found: Document): Promise<AppError> => {
   const message = `The document was changed: its revision is now ${revisionOf(found)}. Read it again, and write to that revision.`;
   return failed(context, 'REVISION_MISMATCH', message, found);
 };
 
-/** The refusal of a write to a document that does not meet the condition of the caller (412), with the document. */
+/** The error of a write to a document that does not meet the caller's condition (412), with the document. */
 export const conditionFailed = (context: AccessContext, found: Document): Promise<AppError> =>
   failed(
     context,

@@ -14,18 +14,18 @@ import { settleUpdate } from './settle-update.ts';
 import { planUpdate, withoutGrowth } from './update.ts';
 import { sizeOf } from './validate.ts';
 
-/** An update of a document that was read, decided in every respect. */
+/** An update of a document that was read, with all decisions made. */
 export interface PreparedUpdate {
   /** Matches the document only as it was read. */
   readonly filter: Filter<MongoDocument>;
   readonly update: MongoDocument;
-  /** The document as it will be. */
+  /** The document after the update. */
   readonly made: Document;
 }
 
 /**
- * Decides an upsert's update of a document at hand, for a write of several documents that all have to hold. Errors as
- * `updateDocument` has them.
+ * Prepares an upsert's update of a given document, for a write of several documents, all or none. Throws the errors
+ * of `updateDocument`.
  */
 export const prepareUpsert = async (
   visit: AccessContext,

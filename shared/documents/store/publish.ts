@@ -19,14 +19,14 @@ import { type Document, presentStored, revisionOf } from '../document.ts';
 import { wireDocument } from '../wire.ts';
 import { requireFeed } from './changes.ts';
 
-/** A nudge carries a document of up to so many bytes of JSON. */
+/** A message contains a document of up to so many bytes of JSON. */
 const maxDocumentBytes = 4096;
 
 /** A small document that a publishable key may list without a user; `undefined` for any other. */
 const shownTo = async (project: Project, collection: Collection, stored: Document): Promise<unknown> => {
   const { rls } = collection;
   if (isPrivate(rls) || requiresFactor(rls) || (rls.enabled && rls.mode === 'signed-in')) return undefined;
-  // Its readers differ in what they see of it.
+  // Readers see different fields of it.
   if (rightsOf(collection).read.length > 0) return undefined;
   if (hasRules(rls) && !(await mayListWithoutUser({ project, collection }, stored))) return undefined;
   const { document } = presentStored(project, stored);
@@ -39,23 +39,23 @@ const nudgeOf = async (project: Project, collection: Collection, stored: Documen
   return JSON.stringify({ collection: collection.name, _id, rev: revisionOf(stored), ...state });
 };
 
-/** A private document is its owner's, and the secret key's. */
+/** A private document is published to its owner and to the secret key. */
 const audiencesOf = ({ rls }: Collection, { [rls.ownerField]: owner }: Document): readonly Audience[] => {
   if (!isPrivate(rls)) return ['everybody'];
   const userId = owner instanceof ObjectId ? owner.toHexString() : owner;
   return typeof userId === 'string' ? ['secret key', { userId }] : ['secret key'];
 };
 
-/** Where nudges of what is written there are sent; `undefined` where nobody can be told. */
+/** Where to publish writes of a collection; `undefined` if live updates are not available. */
 const addressFor = ({ feed }: Collection): string | undefined => (feed?.on ? publishAddress() : undefined);
 
-/** Whether anybody can be told of what is written there. */
+/** Whether writes of the collection can be published. */
 export const isWatched = (collection: Collection): boolean => addressFor(collection) !== undefined;
 
 /**
- * Tells those who watch a collection of documents that were written, as they are stored now; of deleted ones id, owner
- * and revision are enough. Where nobody can watch it does nothing; it fails nothing and takes 200 ms at most, since the
- * changes feed brings what is lost. Contract 2, "Live updates".
+ * Publishes written documents, as they are stored now, to live updates; for deleted ones id, owner and revision are
+ * enough. Does nothing without live updates. Never fails and takes 200 ms at most, because the changes feed has what
+ * is lost. Contract 2, "Live updates".
  */
 export const publishChange = async (
   { project, collection }: AccessContext,
@@ -78,10 +78,10 @@ export const publishChange = async (
 };
 
 /**
- * A ticket for the channels of collections that the caller may list and that have a changes feed; `callerOf` refuses
- * who may not. One that is refused refuses all: 401, 409 `CHANGES_NOT_ENABLED`. Costs no command. Answers where to
- * connect, `wss://…/event/realtime`, for how many seconds, and the channel of each collection; nothing where none are
- * deployed.
+ * A ticket for the channels of collections that the caller may list and that have a changes feed. `callerOf` throws
+ * for callers who may not; one error rejects all: 401, 409 `CHANGES_NOT_ENABLED`. Costs no command. Returns the
+ * address, `wss://…/event/realtime`, the lifetime in seconds, and each collection's channel; `null` if live updates
+ * are not deployed.
  */
 export const createTicket = async (
   project: Project,

@@ -23,24 +23,24 @@ const collectionsAtOnce = 100;
 
 type Purgeable = Pick<CollectionRecord, '_id' | 'name' | 'trashEmptied' | 'rls' | 'feed'>;
 
-/** The collections after `name`, in that order. Users have no trash. */
+/** The collections after `name`, in order. Users have no trash. */
 const collectionsAfter = (project: Project, name: string): Promise<Purgeable[]> =>
   collectionRecords.find(
     { projectId: new ObjectId(project.id), state: 'active', name: { $gt: name, $ne: usersCollection } },
     { projection: { name: 1, trashEmptied: 1, rls: 1, feed: 1 }, sort: { name: 1 }, limit: collectionsAtOnce },
   );
 
-/** What was emptied is gone; what is trashed from now on is kept again. */
+/** The trash was emptied; documents trashed from now on are kept again. */
 const forgetEmptying = (_id: ObjectId, mark: string, until: Date): Promise<unknown> =>
   collectionRecords.updateOne({ _id, [mark]: until }, { $unset: { [mark]: '' } });
 
-/** What a run that was cut short left in tombstones goes within so long. */
+/** Contents that an interrupted run left in tombstones are removed within this time. */
 const leftMs = 3 * dayMs;
 
-/** How much of the trash one step looks through for tombstones that are not empty. */
+/** The number of trashed documents that one step searches for tombstones with contents. */
 const lookedThroughAtOnce = 5000;
 
-/** Empties what was left in tombstones, step by step in the order of the trash. Returns whether the time was enough. */
+/** Removes contents left in tombstones, step by step in the order of the trash. Returns whether the time was enough. */
 const emptyLeft = async (project: Project, collection: Emptied, deadline: number): Promise<boolean> => {
   const step = async (db: Db, after: Date): Promise<Date | undefined> => {
     const trash = db.collection<{ readonly deletedAt: Date }>(collection.name);
@@ -60,7 +60,8 @@ const emptyLeft = async (project: Project, collection: Emptied, deadline: number
 };
 
 /**
- * What has been in the trash for its time goes, and becomes a tombstone where there is a feed; so do old tombstones.
+ * Deletes documents whose time in the trash is over, leaving tombstones if there is a feed, and deletes old
+ * tombstones.
  */
 const purgeExpired = async (project: Project, collection: Emptied, deadline: number): Promise<Removal> => {
   const expired = trashedBy(graceEnd());
@@ -88,11 +89,11 @@ const purgeCollection = async (
 };
 
 /**
- * Removes what has been in the trash of a project's collections for 30 days, and what their trash was emptied of, in
- * the database that the project is in now: the trash of another one waits until the project is back there. Works for a
- * minute at most, and not beyond a move of the project to another database; `complete` says whether that was enough.
- * What is left is found again by the next run, and any number of runs may work at once. A collection that cannot be
- * purged does not keep the others; its failure is thrown at the end.
+ * Deletes what has been in the trash of a project's collections for 30 days, and trash that was emptied, in the
+ * project's current database; the trash in another database waits until the project returns there. Runs for a minute
+ * at most, and stops if the project moves to another database; `complete` says whether that was enough. The next run
+ * finds the rest, and several runs may work at the same time. A collection that fails does not stop the others; its
+ * error is thrown at the end.
  */
 export const purgeProject = async (project: Project, withinMs = runMs): Promise<Removal> => {
   const deadline = clock.now() + withinMs;
@@ -107,7 +108,7 @@ export const purgeProject = async (project: Project, withinMs = runMs): Promise<
         removed += purged.removed;
         if (!purged.complete) return { removed, complete: false };
       } catch (error) {
-        // An unreachable database fails the purge of all its collections.
+        // An unreachable database fails for all collections.
         if (isUnavailable(error)) throw error;
         failures.push(error);
         logFailure({ job: 'purge-trash', project: project.id, collection: collection.name }, error);
@@ -120,10 +121,10 @@ export const purgeProject = async (project: Project, withinMs = runMs): Promise<
   return { removed, complete: true };
 };
 
-/** A purge that was queued or begun, and has not ended by then, is queued again. */
+/** A purge that was queued or begun and has not ended by then is queued again. */
 const purgeLease = (): Date => new Date(clock.now() + 3600_000);
 
-/** Projects whose trash is due to be purged; those whose never was come before all. */
+/** Projects whose trash is due to be purged; those that never were come first. */
 const duePurges: Requeued<ProjectRecord> = {
   name: 'purge-trash',
   records: projectRecords,
@@ -136,18 +137,18 @@ const duePurges: Requeued<ProjectRecord> = {
   limitMs: 10 * 60_000,
 };
 
-/** Puts every project whose trash is due to be purged on the work queue, one message each; returns how many. */
+/** Queues every project whose trash is due to be purged, one message each. Returns how many. */
 export const queuePurges = (): Promise<number> => requeue(duePurges);
 
-/** When a project is looked through next: a little less than a day, so that an hourly schedule keeps to the day. */
+/** The next purge of a project: a little less than a day later, so that an hourly schedule keeps to the day. */
 const nextPurge = (): Date => new Date(clock.now() + 23 * 3600_000);
 
-/** A purge that has been asked for meanwhile, as of a trash that is to be emptied, is not taken for done. */
+/** A purge that was requested in the meantime, for example to empty a trash, still has to run. */
 const leasedPurges: Leased<ProjectRecord> = { records: projectRecords, lease: 'trashDueAt', while: ['state'] };
 
 /**
- * Keeps the project due within the hour; returns it as it is then. `null` where its own database was seen to within the
- * last one: how long that takes is up to whoever runs it, and the runs of the queue are everybody's.
+ * Keeps the project due within the hour and returns its record. Returns `null` if its own database was purged within
+ * the last hour: its owner determines how long that takes, and the queue's runs serve everyone.
  */
 const begin = ({ id, placement }: Project): Promise<ProjectRecord | null> => {
   const lease = purgeLease();
@@ -162,7 +163,7 @@ const begin = ({ id, placement }: Project): Promise<ProjectRecord | null> => {
   return projectRecords.findOneAndUpdate(free, { $set: taken }, { returnDocument: 'after' });
 };
 
-/** An own database that is down or refuses is its owner's to fix: it is retried the next day. */
+/** The owner has to fix a customer's database that is down or rejects us. It is retried the next day. */
 const purge = async (project: Project, withinMs?: number): Promise<Removal> => {
   try {
     return await purgeProject(project, withinMs);
@@ -174,9 +175,9 @@ const purge = async (project: Project, withinMs?: number): Promise<Removal> => {
 };
 
 /**
- * The task `purge-trash`: purges one project and sends itself on where that takes longer than a run; what is left in an
- * own database waits for the schedule. Until it has ended the project stays due within the hour, so that a lost message
- * or a run that died is made up for. Unknown project → nothing.
+ * The task `purge-trash`: purges one project, and sends itself again if that takes longer than a run. The rest in a
+ * customer's database waits for the schedule. Until it has ended, the project stays due within the hour, which makes
+ * up for a lost message or a run that died. Does nothing for an unknown project.
  */
 export const runPurge = async (projectId: string, withinMs?: number): Promise<void> => {
   const project = await findProjectById(projectId);

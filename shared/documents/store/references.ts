@@ -40,7 +40,7 @@ const referencesOf = (collection: Collection, document: JsonObject, index: numbe
 export const setsReferences = (collection: Collection, set: JsonObject): boolean =>
   checksReferences(collection) && referencesOf(collection, set, 0).length > 0;
 
-/** The ids of each target that are active documents which the caller may read; one query a target. */
+/** The ids of each target that are active documents the caller may read; one query per target. */
 const readableIds = async (
   { project, caller }: Pick<AccessContext, 'project' | 'caller'>,
   references: readonly Reference[],
@@ -57,9 +57,9 @@ const readableIds = async (
 };
 
 /**
- * What is wrong with references that must exist, of documents in their stored form; their keys may be dotted paths. Such
- * a reference leads to an active document that the caller may read. `known`: documents of the collection itself that
- * are stored by the same command. Costs nothing if no field asks for it.
+ * The errors of references that must exist, in stored documents whose keys may be dotted paths. Such a reference
+ * must lead to an active document that the caller may read. `known` are documents of the same collection that the
+ * same command stores. Costs nothing if no field requires it.
  */
 export const missingReferences = async (
   visit: AccessContext,
@@ -83,13 +83,13 @@ export const missingReferences = async (
     }));
 };
 
-/** Refuses a document, or what an update sets, with a reference that leads nowhere: 400 `VALIDATION_FAILED`. */
+/** Throws 400 `VALIDATION_FAILED` if a document, or an update, has a reference that leads nowhere. */
 export const requireReferences = async (visit: AccessContext, document: JsonObject): Promise<void> => {
   const missing = await missingReferences(visit, [document]);
   if (missing.length > 0) throw validationFailed(...missing.map(({ field, message }) => ({ field, message })));
 };
 
-/** The same of the documents of a list, by their index. */
+/** The same for the documents of a list, with their index. */
 export const requireEachReference = async (visit: AccessContext, documents: readonly JsonObject[]): Promise<void> => {
   const [first, ...others] = await missingReferences(visit, documents);
   if (!first) return;

@@ -25,7 +25,7 @@ import type { Settle } from './settle-update.ts';
 /** A request has 29 s, and one to a customer's own database 20. */
 const followMs = 10_000;
 
-/** Tells those who watch a collection of what followed; nothing depends on it, and the job does not do it. */
+/** Publishes what followed to live updates. Nothing depends on it, and the task does not do it. */
 const publish = async (project: Project, source: Collection, ids: readonly ObjectId[]): Promise<void> => {
   if (!isWatched(source)) return;
   try {
@@ -41,7 +41,7 @@ const publish = async (project: Project, source: Collection, ids: readonly Objec
   }
 };
 
-/** Has the first documents follow; the job does the rest, and all of it if this fails. */
+/** Makes the first documents follow. The task does the rest, or everything if this fails. */
 const followNow = ({ project }: AccessContext, record: CascadeRecord): Promise<boolean> =>
   tryOrLog('warn', { message: 'References are left to the job', project: project.id }, async () => {
     const run = newRun(project, followedAtOnce, followMs, (source, ids) => publish(project, source, ids));
@@ -51,9 +51,10 @@ const followNow = ({ project }: AccessContext, record: CascadeRecord): Promise<b
   });
 
 /**
- * What a move of one document to the trash, its permanent deletion or its recovery means for the documents that refer to
- * it; `undefined`, and no command, if no Ref with `onDelete` points into the collection. `settle` refuses it, or notes
- * it before it is written; `during` has documents follow once it is. `fields`: what it sets.
+ * Prepares what a move to the trash, a permanent deletion or a recovery of one document means for the documents that
+ * refer to it; `undefined`, without a command, if no Ref with `onDelete` points to the collection. `settle` rejects
+ * it or stores the removal before the write, `during` makes documents follow after the write. `fields` are the
+ * fields that it sets.
  */
 export const removalOf = (context: AccessContext, kind: Removed['kind'], fields: JsonObject) => {
   const { project, collection } = context;
@@ -83,7 +84,7 @@ export const removalOf = (context: AccessContext, kind: Removed['kind'], fields:
       if (record) await followNow(context, record);
       return written;
     } catch (error) {
-      // Whether anything was written is unknown after other failures, and the job finds out.
+      // After other errors it is unknown whether anything was written; the task finds out.
       if (isClientError(error)) await forget(record);
       throw error;
     }

@@ -17,7 +17,10 @@ import { wireDocument } from '../wire.ts';
 import { appliedBy, withValue } from './applied.ts';
 import type { FieldOperation } from './operations.ts';
 
-/** What an update sets of a document that was read: dotted path → stored value. 403 `FIELD_PROTECTED`. */
+/**
+ * The fields that an update sets of a document that was read: dotted path → stored value. Throws 403
+ * `FIELD_PROTECTED`.
+ */
 export type Settle = (document: Document) => Promise<JsonObject>;
 
 const copy = (value: unknown): unknown => {
@@ -27,12 +30,12 @@ const copy = (value: unknown): unknown => {
     : value;
 };
 
-/** A stored value as callers know it, where a missing one is `null`. */
+/** A stored value as callers see it, where a missing one is `null`. */
 const asShown = (value: unknown): unknown => JSON.parse(JSON.stringify(wireDocument({ value: copy(value) ?? null })));
 
 const isSame = (one: unknown, other: unknown): boolean => isDeepStrictEqual(asShown(one), asShown(other));
 
-/** A path of the update and a field with rights that it touches. */
+/** A path of the update, and a field with rights that it touches. */
 interface Touch {
   readonly path: string;
   readonly right: FieldRight;
@@ -50,18 +53,18 @@ const touchesOf = ({ collection }: AccessContext, paths: readonly string[]): rea
   );
 };
 
-/** Whoever may write a document may replace a field of it that they may not read. */
+/** A caller who may write a document may replace a field of it that they may not read. */
 const isPlainWrite = ({ relation: { kind }, right: { write } }: Touch): boolean =>
   kind === 'same' && write === undefined;
 
-/** One update of one document on its way. */
+/** The state of settling one update of one document. */
 interface Settling {
   readonly document: Document;
   readonly sent: JsonObject;
   readonly set: Record<string, unknown>;
   readonly refused: Set<string>;
   readonly hides: (right: FieldRight) => boolean;
-  /** Whether the caller may give a field another value. */
+  /** Whether the caller may change a field. */
   readonly mayWrite: (right: FieldRight) => Promise<boolean>;
 }
 
@@ -86,7 +89,7 @@ const settleAround = async (
   const { document, sent, set, refused } = settling;
   const isHidden = settling.hides(right);
   if (throughArray) {
-    // What an element keeps could not be told from what another one had.
+    // The kept value of one element could not be told from that of another.
     if (isHidden) refused.add(right.path);
     return;
   }
@@ -109,13 +112,13 @@ const settleAll = async (touches: readonly Touch[], settling: Settling): Promise
   }
 };
 
-/** What operators of an update change, which is a write whatever it comes to. */
+/** The paths that operators of an update change. An operator is a write even if it changes nothing. */
 export interface Operated {
   readonly operated: readonly string[];
   readonly operations?: readonly FieldOperation[];
 }
 
-/** Operators on a field with rights, inside it, or on what is around it. */
+/** Operators on a field with rights, inside it, or on an object or array around it. */
 const settleOperator = async (
   { path, right, relation }: Touch,
   settling: Omit<Settling, 'sent' | 'set'>,
@@ -129,14 +132,14 @@ const settleOperator = async (
   if (isRefused) refused.add(right.path);
 };
 
-/** Whether a rule decides, which sees what the update makes of the document, with all that it keeps. */
+/** Whether a rule decides. It sees the result of the update, with all that it keeps. */
 const decidesByRule = ({ path, right, relation }: Touch, sent: JsonObject): boolean =>
   typeof right.write === 'object' && (relation.kind !== 'around' || namedAt(sent[path], relation.rest) !== undefined);
 
 /**
- * What the rights of fields make of an update, once the document is known; `undefined` if it touches no field that has
- * any. A field that the caller may not set stays as it is: sent with that value it is left out, and an object that is
- * replaced keeps it. `set`: the update, by dotted paths; `sent`: the same as the caller sent it.
+ * Applies the rights of fields to an update once the document is known; `undefined` if it touches no field with
+ * rights. A field that the caller may not set stays: sent with its stored value it is left out, and an object that
+ * is replaced keeps it. `set` is the update by dotted paths, `sent` the same as the caller sent it.
  */
 export const settleUpdate = (
   context: AccessContext,

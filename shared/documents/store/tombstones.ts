@@ -15,13 +15,13 @@ import { allOf, type Condition } from '../query/condition.ts';
 import { movedNow } from './feed-position.ts';
 import { fuseField } from './guarded-write.ts';
 
-/** A collection as far as deletions deal with it. */
+/** The parts of a collection that deletions need. */
 export type Emptied = Pick<Collection, 'name' | 'rls' | 'feed'>;
 
 /**
- * What makes documents into tombstones, which stay for the changes feed until they have been in the trash for its 30
- * days: the deciding write, after which nobody sees them any more. What they hold is removed right after it, as an
- * update cannot both take MongoDB's clock and remove fields that it does not name.
+ * The update that makes documents tombstones, which stay for the changes feed for the 30 days of the trash. It is
+ * the deciding write: after it nobody sees them. Their contents are removed by a second write, because one update
+ * cannot both take MongoDB's clock and remove fields that it does not name.
  */
 const burial = ({ operators }: Counting, more: MongoDocument = {}): MongoDocument => ({
   ...operators,
@@ -30,10 +30,10 @@ const burial = ({ operators }: Counting, more: MongoDocument = {}): MongoDocumen
   $set: { isDeleted: true, deletedAt: new Date(clock.now()), _gone: false, ...more, ...operators.$set },
 });
 
-/** Buried, with all that it held. */
+/** A tombstone whose contents are not removed yet. */
 const isFull: Condition = { _gone: false };
 
-/** Leaves of tombstones nothing but what the feed tells of them, and to whom. */
+/** Keeps only what the feed shows of a tombstone, and to whom. */
 const emptied = ({ rls }: Emptied): MongoDocument[] => {
   const ownerField = ownerFieldOf(rls);
   return [
@@ -51,12 +51,12 @@ const emptied = ({ rls }: Emptied): MongoDocument[] => {
   ];
 };
 
-/** Removes what tombstones hold that a write has just made, or that an earlier one left. */
+/** Removes the contents of tombstones that a write has just made, or that an earlier one left. */
 export const emptyTombstones = async (documents: Documents, collection: Emptied, among: Condition): Promise<void> => {
   await documents.updateMany(allOf([among, isFull]), emptied(collection));
 };
 
-/** Makes those of the chosen documents into tombstones that match; returns how many. */
+/** Makes the matching documents tombstones. Returns how many. */
 export const writeTombstones = async (
   documents: Documents,
   collection: Emptied,
@@ -73,8 +73,8 @@ export const writeTombstones = async (
 };
 
 /**
- * Makes one document into a tombstone where it matches, and empties it, in one command. What it still holds where the
- * second step fails, the purge removes.
+ * Makes a matching document a tombstone with one command, then removes its contents. If the second step fails, the
+ * purge does it.
  */
 export const writeTombstone = async (
   documents: Documents,
@@ -83,7 +83,7 @@ export const writeTombstone = async (
   condition: Condition,
   counting: Counting,
 ): Promise<boolean> => {
-  // Tells what this call buried from what another one has not emptied yet.
+  // Tells the tombstones of this call from those that another one has not emptied yet.
   const _by = newId();
   const bury: AnyBulkWriteOperation = {
     updateOne: { filter: { ...condition, ...counting.where }, update: burial(counting, { _by }) },

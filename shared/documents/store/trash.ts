@@ -23,11 +23,11 @@ import { changeDocument, setFields } from './update.ts';
 import { mustHaveRoom, nothingAdded } from './validate.ts';
 import { shownToWriter, type WrittenDocument } from './written.ts';
 
-/** What is asked of a document that a write deletes: its revision, and whose it was. */
+/** What is read of a document that a write deletes: its revision and its owner. */
 const ofDeleted = ({ rls }: Collection) =>
   ({ isDeleted: 1, ...(rls.ownerField !== '' && { [rls.ownerField]: 1 as const }), [revisionField]: 1 }) as const;
 
-/** Tells those who watch of a tombstone, which the command that made it does not answer. */
+/** Publishes a tombstone, which the command that made it does not return. */
 const tellOf = async (visit: AccessContext, _id: ObjectId): Promise<void> => {
   const { project, collection } = visit;
   if (!isWatched(collection)) return;
@@ -41,8 +41,8 @@ const tellOf = async (visit: AccessContext, _id: ObjectId): Promise<void> => {
 };
 
 /**
- * Deletes a document for good, in one command, where it is in the state; otherwise → 404. Where there is a changes feed
- * a tombstone takes its place.
+ * Deletes a document permanently, with one command, if it is in the state. Throws 404 otherwise. If there is a
+ * changes feed, a tombstone takes its place.
  */
 const deletePermanently = async (
   visit: AccessContext,
@@ -72,10 +72,10 @@ const deletePermanently = async (
 };
 
 /**
- * Moves an active document to the trash, or with `permanent` removes it for good, active or trashed. Missing → 404,
- * also where it is in the trash already; another user's → 403 `NOT_OWNER`; not as it is `asked` to be → 412;
- * referred to by a Ref that restricts it → 409 `STILL_REFERENCED`. What refers to it follows, as its Ref says. Returns
- * what it did, for people, and the revision of a document that is in the trash now. Specification, "Document lifecycle".
+ * Moves an active document to the trash, or with `permanent` deletes it permanently, active or trashed. Throws 404
+ * if it is missing or already in the trash, 403 `NOT_OWNER` for another user's document, 412 if it is not as
+ * `asked`, 409 `STILL_REFERENCED` if a Ref restricts it. References follow as their Refs say. Returns a message, and
+ * the revision of a trashed document. Specification, "Document lifecycle".
  */
 export const deleteDocument = async (
   visit: AccessContext,
@@ -103,20 +103,21 @@ export const deleteDocument = async (
   return { message: 'Document moved to trash', revision: revisionOf(trashed) };
 };
 
-/** Removes a trashed document for good; missing, or not in the trash → 404, malformed id → 400. */
+/** Deletes a trashed document permanently. Throws 404 if it is missing or not in the trash, 400 for a malformed id. */
 export const deleteTrashedDocument = async (visit: AccessContext, id: string): Promise<string> => {
   await deletePermanently(visit, id, 'trashed');
   return 'Document permanently deleted';
 };
 
-/** Only a document that others wrote into an own database can be so large. */
+/** Only a document in a customer's database, written by another program, can be so large. */
 const tooLargeToAnswer = (): AppError =>
   new AppError('DOCUMENT_TOO_LARGE', 'The document is too large for a response. It can only be deleted.');
 
 /**
- * Takes a document back out of the trash and returns it, in one command, and with it what its move had moved there. Not
- * trashed → 404; its unique value taken meanwhile → 409 `DUPLICATE_VALUE`; another user's → 403 `NOT_OWNER`; larger than
- * an answer can be → 413; not as it is `asked` to be → 412. Contract 2, "Restore".
+ * Recovers a document from the trash with one command and returns it, together with what its move had moved there.
+ * Throws 404 if it is not in the trash, 409 `DUPLICATE_VALUE` if its unique value is taken, 403 `NOT_OWNER` for
+ * another user's document, 413 if it is too large for a response, 412 if it is not as `asked`. Contract 2,
+ * "Restore".
  */
 export const restoreDocument = async (
   visit: AccessContext,
@@ -138,7 +139,7 @@ export const restoreDocument = async (
   return shownToWriter(visit, restored);
 };
 
-/** The order of the index alone, which is the same each time; a second key would have to be sorted in memory. */
+/** Only the order of the index: a second key would be sorted in memory. */
 const latestFirst: Sort = [{ path: 'deletedAt', direction: -1 }];
 
 const trashed = ({ feed }: Pick<Collection, 'feed'>): Selection => ({
@@ -147,8 +148,8 @@ const trashed = ({ feed }: Pick<Collection, 'feed'>): Selection => ({
 });
 
 /**
- * What was trashed last first, and how many days each document has left, in the place of a field of its own of that
- * name; `total` is exact up to 10 000 (contract 6). Over 5 MiB → 400 `RESULT_TOO_LARGE`.
+ * The trash, latest first, with the days that each document has left as `daysLeft`, in place of a field of that
+ * name; `total` is exact up to 10 000 (contract 6). Throws 400 `RESULT_TOO_LARGE` above 5 MiB.
  */
 export const listTrash = async (
   project: Project,

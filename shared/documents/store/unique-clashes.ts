@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { OverLimit, RateCounter, type RateWindow } from '../../rate-limit/rate-limit.ts';
 import type { AccessContext } from '../access/access.ts';
 
-/** If documents are hidden, each 409 tells a user of a value that another user's document has. */
+/** If documents are hidden, each 409 reveals a value of another user's document. */
 const clashes: RateWindow = { name: 'clashes', limit: 20, block: 1 };
 
 const counter = new RateCounter();
@@ -16,7 +16,7 @@ const tooManyClashes = ({ state }: OverLimit): AppError =>
     { retryAfter: state.reset },
   );
 
-/** Whether the value is to be unique among the documents of one owner alone. */
+/** Whether the value only has to be unique among the documents of one owner. */
 const isOwn = ({ collection }: AccessContext, field: string | undefined): boolean =>
   (collection.schema?.some(({ key, uniquePer }) => key === field && uniquePer === 'owner') ?? false) ||
   (collection.uniqueLists?.some(
@@ -24,14 +24,14 @@ const isOwn = ({ collection }: AccessContext, field: string | undefined): boolea
   ) ??
     false);
 
-/** Whether a failure tells a user of a value, or an id, of a document that they may not get. */
+/** Whether an error reveals a value or id of a document that the user may not get. */
 const isClash = (visit: AccessContext, { code, errors, data }: AppError): boolean =>
   code === 'DUPLICATE_VALUE' ? !isOwn(visit, errors?.[0]?.field) : code === 'DOCUMENT_EXISTS' && data === undefined;
 
 /**
- * Does a write of a user in a collection that hides documents, and counts clashes with unique values and ids of others:
- * 20 in 15 minutes, then 429 `RATE_LIMITED`. A process that knows of it refuses before it writes. Any other write costs
- * nothing.
+ * Runs a write of a user in a collection that hides documents, and counts clashes with other users' unique values
+ * and ids: after 20 in 15 minutes it throws 429 `RATE_LIMITED`, and a process that knows of it throws before the
+ * write. Costs nothing for any other write.
  */
 export const countingClashes = async <T>(visit: AccessContext, write: () => Promise<T>): Promise<T> => {
   const { project, collection, caller } = visit;

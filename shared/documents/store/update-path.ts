@@ -9,14 +9,14 @@ import type { Guard } from './guarded-write.ts';
 import { invalidUpdate, shownPath } from './operations.ts';
 import { sizeOf } from './validate.ts';
 
-/** The value a fetched document has at a path of names and positions. */
+/** The value of a document at a path of names and positions. */
 export const valueAt = (document: Document, path: string): unknown =>
   path.split('.').reduce<unknown>((value, segment) => {
     if (Array.isArray(value)) return value[Number(segment)];
     return isJsonObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
   }, document);
 
-/** An element is set only where there is an array; MongoDB would make an absent one an object. */
+/** An element can only be set in an array; MongoDB would create an object instead. */
 const mustBeArray = (path: string): Guard => ({
   filter: { [path]: { $type: 'array' } },
   refusal: (document) =>
@@ -25,7 +25,7 @@ const mustBeArray = (path: string): Guard => ({
       : invalidUpdate(`"${path}" is not set to an array, so no element of it can be set. Set "${path}" as a whole.`),
 });
 
-/** `00` names a field, but MongoDB takes it for a position where there is an array. */
+/** `00` is a field name, but MongoDB reads it as a position in an array. */
 const mustNotBeArray = (path: string, name: string): Guard => ({
   filter: { [path]: { $not: { $type: 'array' } } },
   refusal: (document) =>
@@ -34,7 +34,7 @@ const mustNotBeArray = (path: string, name: string): Guard => ({
       : undefined,
 });
 
-/** A position beyond the end is refused: MongoDB would fill the gap with nulls, up to 1.5 million of them. */
+/** A position beyond the end is rejected: MongoDB would fill the gap with up to 1.5 million nulls. */
 const mustReach = (path: string, position: number): Guard => ({
   filter: {
     $or: [{ [path]: { $not: { $type: 'array' } } }, { [`${path}.${position - 1}`]: { $exists: true } }],
@@ -47,7 +47,7 @@ const mustReach = (path: string, position: number): Guard => ({
   },
 });
 
-/** An absent object is not brought into being without the sub-fields it requires. */
+/** A missing object is not created without the sub-fields that it requires. */
 const mustBeObject = (path: string, requiredField: string): Guard => ({
   filter: { [path]: { $type: 'object' } },
   refusal: (document) => {
@@ -57,12 +57,12 @@ const mustBeObject = (path: string, requiredField: string): Guard => ({
   },
 });
 
-/** Bytes of BSON that a value takes, and a little more. */
+/** The bytes of BSON of a value, rounded up. */
 const bytesOf = (value: unknown): number => sizeOf({ v: value });
 
 /**
- * What is replaced takes as much room as what is set. Positions of arrays count as nothing, as no path knows them; so do
- * `hidden` paths, whose size the outcome would tell a caller who may not read them.
+ * The new values must not be larger than those that they replace. Array positions count as nothing, because no path
+ * knows them; so do `hidden` paths, because the outcome would reveal their size.
  */
 export const mustNotGrow = (set: JsonObject, refusal: AppError, hidden: ReadonlySet<string> = new Set()): Guard => {
   const paths = Object.keys(set);
@@ -76,7 +76,7 @@ export const mustNotGrow = (set: JsonObject, refusal: AppError, hidden: Readonly
   };
 };
 
-/** The time MongoDB takes for an update grows with its paths times the fields of the document: 20 000 take seconds. */
+/** The time of an update in MongoDB grows with its paths times the fields of the document: 20 000 take seconds. */
 const maxPaths = 1000;
 const maxGuards = 500;
 /** MongoDB itself fills no array further. */
@@ -87,7 +87,7 @@ const levelsOf = (value: unknown): number =>
     ? 1 + Object.values(value).reduce<number>((most, inner) => Math.max(most, levelsOf(inner)), 0)
     : 0;
 
-/** Refuses an update of more than 1000 paths (400 `INVALID_UPDATE`). */
+/** Throws 400 `INVALID_UPDATE` for an update of more than 1000 paths. */
 export const requireFewPaths = (paths: readonly string[]): void => {
   if (paths.length > maxPaths) {
     throw invalidUpdate(
@@ -96,7 +96,7 @@ export const requireFewPaths = (paths: readonly string[]): void => {
   }
 };
 
-/** Refuses a path that MongoDB reads in its own way or cannot store: empty and `$` segments, more than 64 levels. */
+/** Throws for a path that MongoDB reads differently or cannot store: empty and `$` segments, more than 64 levels. */
 export const requirePath = (path: string, value: unknown): void => {
   const segments = path.split('.');
   if (segments.includes('')) throw invalidUpdate(`"${shownPath(path)}" has an empty name between its dots.`);
@@ -110,7 +110,7 @@ export const requirePath = (path: string, value: unknown): void => {
   }
 };
 
-/** Refuses paths of an update that are named twice, or of which one lies inside another: 400 `INVALID_UPDATE`. */
+/** Throws 400 `INVALID_UPDATE` for paths that are named twice or lie inside one another. */
 export const requireDisjoint = (paths: readonly string[]): void => {
   const seen = new Set<string>();
   for (const path of paths) {
@@ -120,7 +120,7 @@ export const requireDisjoint = (paths: readonly string[]): void => {
   touchedPaths(paths);
 };
 
-/** Every path and every path above it, refusing two of which one lies inside the other. */
+/** Every path and every path above it. Throws for two paths of which one lies inside the other. */
 const touchedPaths = (paths: readonly string[]): ReadonlySet<string> => {
   const set = new Set(paths);
   const touched = new Set(paths);
@@ -138,7 +138,7 @@ const touchedPaths = (paths: readonly string[]): ReadonlySet<string> => {
   return touched;
 };
 
-/** Refuses a path that the schema leads through a scalar, or through an Array by a name: 400 `INVALID_UPDATE`. */
+/** Throws 400 `INVALID_UPDATE` for a path that leads through a scalar of the schema, or through an Array by a name. */
 export const requireEntrances = (fields: readonly Field[], path: string): void => {
   const [first = '', ...rest] = path.split('.');
   let above = first;
@@ -149,7 +149,7 @@ export const requireEntrances = (fields: readonly Field[], path: string): void =
   }
 };
 
-/** Where a segment leads from a place in the schema; throws where the schema has nothing there that can be set. */
+/** The schema of a segment below another. Throws if nothing there can be set. */
 const requireEntrance = (at: ValueType, above: string, segment: string): void => {
   if (at.type === 'Array') {
     if (!isPosition(segment))
@@ -159,7 +159,7 @@ const requireEntrance = (at: ValueType, above: string, segment: string): void =>
   }
 };
 
-/** The lowest of the positions that follow each other up to the highest: with so many elements there is no gap. */
+/** The lowest of the consecutive positions up to the highest: an array of this length has no gap. */
 const neededLength = (positions: ReadonlySet<number>): number => {
   let length = positions.values().reduce((most, position) => Math.max(most, position));
   while (positions.has(length - 1)) length -= 1;
@@ -167,8 +167,8 @@ const neededLength = (positions: ReadonlySet<number>): number => {
 };
 
 /**
- * What a document must be like for the paths to be set, worked out from the schema on the way down each of them. A path
- * through a scalar of the schema, or more than 500 such conditions → 400 `INVALID_UPDATE`.
+ * The guards for setting paths, derived from the schema along each path. Throws 400 `INVALID_UPDATE` for a path
+ * through a scalar of the schema, or for more than 500 guards.
  */
 export const guardsOf = (fields: readonly Field[], paths: readonly string[]): readonly Guard[] => {
   const touched = touchedPaths(paths);

@@ -73,37 +73,40 @@ import {
 import { addedBy, documentTooLarge, mustHaveRoom, sanitizeUpdate } from './validate.ts';
 import { shownToWriter, type WrittenDocument } from './written.ts';
 
-/** Operators and upserts count on their turn, so of many that must read the document first each has it. */
+/**
+ * Operators and upserts retry more often, so that of many concurrent ones that must read the document first, each
+ * succeeds.
+ */
 const operatorAttempts = 60;
 
-/** When a document is written, which one conditional command decides. */
+/** When a document is written, decided by one conditional command. */
 interface Conditions extends Preconditions {
-  /** What is done to it, which rules may allow or not. */
+  /** The kind of write, for rules. */
   readonly operation: DocumentWrite;
-  /** What an update makes of it. */
+  /** The result of an update. */
   readonly applied?: Applied;
-  /** What the document must be. */
+  /** The required state of the document. */
   readonly state: 'active' | 'trashed' | 'any';
   readonly guards?: readonly Guard[];
-  /** What an update sets, if that depends on the document, which is then read first. */
+  /** Computes what an update sets if that depends on the document, which is then read first. */
   readonly settle?: Settle | undefined;
-  /** What is checked last, of what an update sets of a document that was read: 400. */
+  /** The last check of what an update sets in a document that was read. Throws 400. */
   readonly verify?: ((set: JsonObject) => Promise<void>) | undefined;
-  /** What operators change besides. */
+  /** The operations of an update, besides the fields that it sets. */
   readonly operations?: readonly FieldOperation[] | undefined;
 }
 
-/** What an operator update writes besides, of a document of which that is known. */
+/** What is known of the document for an update. */
 interface Known {
   readonly counting: Counting;
   /** It was read, and matches none of the guards' own filters. */
   readonly isMeasured: boolean;
-  /** What `settle` made of the update. */
+  /** The result of `settle`. */
   readonly settled?: JsonObject;
 }
 
 interface DocumentChange<T> extends Conditions {
-  /** The one command, with every condition in it; `null` where they did not hold. */
+  /** The command, with every condition in its filter; `null` if they did not hold. */
   readonly write: (documents: Documents, filter: Filter<MongoDocument>, known: Known) => Promise<T | null>;
 }
 
@@ -116,7 +119,10 @@ const states: Readonly<Record<Conditions['state'], Filter<MongoDocument>>> = {
 const isIn = (state: Conditions['state'], document: Document): boolean =>
   state === 'any' || isTrashed(document) === (state === 'trashed');
 
-/** A document that the caller may write in this state; else 404 missing, 403 `NOT_OWNER`, 404 in another state. */
+/**
+ * A document that the caller may write in this state. Throws 404 if it is missing, 403 `NOT_OWNER`, 404 in another
+ * state.
+ */
 const writable = async (
   visit: AccessContext,
   { state, guards = [], settle, operations }: Pick<Conditions, 'state' | 'guards' | 'settle' | 'operations'>,
@@ -140,7 +146,7 @@ const writable = async (
       return settled && appliedBy(settled, operations);
     });
   } else {
-    // Whether another user's document is in the trash is theirs to know, so this comes before its state.
+    // Whether another user's document is in the trash must stay hidden, so this comes before the check of its state.
     if (!mayWrite(visit, document)) throw notOwner();
     settled = await settledFields();
   }
@@ -148,16 +154,16 @@ const writable = async (
 };
 
 /**
- * Writes to one document that the caller may write; the one command decides, its filter holds every condition. Only a
- * write that changed nothing reads the document to say why: 404 missing, 403 `NOT_OWNER`, 404 in the wrong state, or
- * what a guard says. Where there is no reason it tries again a few times, then throws 503.
+ * Writes one document that the caller may write, decided by one command whose filter has every condition. Only if it
+ * changed nothing is the document read for the reason: 404 if it is missing, 403 `NOT_OWNER`, 404 in another state,
+ * or the error of a guard. Without a reason it retries a few times, then throws 503.
  */
 export const changeDocument = async <T>(visit: AccessContext, id: string, change: DocumentChange<T>): Promise<T> => {
   const { state, guards = [], settle, verify, ifMatch, where, write, operation, applied, operations } = change;
   const { project, collection } = visit;
   const decision = obeysRules(visit) ? await decideWrite(visit, operation, applied) : undefined;
-  // Under rules that only a document at hand can decide, it is read first, and written at the revision that was read.
-  // So is one whose fields have rights of their own.
+  // If only a fetched document can decide, by rules or by rights of fields, it is read first and written at the
+  // revision that was read.
   const own = decision ? decision.condition : writeFilter(visit);
   const asked = where === undefined ? undefined : await parseWriteCondition(visit, where);
   const isRead = settle !== undefined || verify !== undefined || asked?.isDelayed === true;
@@ -171,7 +177,7 @@ export const changeDocument = async <T>(visit: AccessContext, id: string, change
     ...(ifMatch === undefined ? [] : [{ filter: isAt(ifMatch), refusal: () => undefined }]),
     ...(asked ? [{ filter: asked.condition, refusal: () => undefined }] : []),
   ];
-  /** Refuses a document that the caller may write but that is not as they ask. */
+  /** Throws if a document that the caller may write is not as they require. */
   const requireAsked = async (document: Document): Promise<void> => {
     if (ifMatch !== undefined && revisionOf(document) !== ifMatch) throw await revisionMismatch(visit, document);
     if (!asked) return;
@@ -205,11 +211,11 @@ export const changeDocument = async <T>(visit: AccessContext, id: string, change
   });
 };
 
-/** Fields to set, and what is answered of the document, if not all. */
+/** Fields to set, and the returned fields of the document, if not all. */
 interface Fields extends Conditions {
   readonly fields: JsonObject;
   readonly projection?: { readonly [field: string]: 1 };
-  /** Whether a fuse holds whatever the conditions ask for. */
+  /** Whether the fuse can decide in place of the conditions. */
   readonly isFused?: boolean;
 }
 
@@ -217,7 +223,7 @@ const isTrashing = ({ fields }: Fields): boolean => fields.isDeleted === true;
 
 const answerOf = ({ projection }: Fields) => ({ returnDocument: 'after', ...(projection && { projection }) }) as const;
 
-/** What has to hold although a fuse decides. */
+/** Conditions that must hold even if the fuse decides. */
 const besideFuse = ({ guards = [], operations }: Fields): readonly Condition[] =>
   !operations
     ? []
@@ -225,11 +231,11 @@ const besideFuse = ({ guards = [], operations }: Fields): readonly Condition[] =
         isBeside && Object.keys(filter).length > 0 ? [filter] : [],
       );
 
-/** The update with the operators that were asked for. */
+/** Adds the requested operations to an update. */
 const withOperations = ({ operations }: Fields, update: MongoDocument): MongoDocument =>
   operations ? joinOperators(update, toOperators(operations)) : update;
 
-/** The document as its fuse let it be written; `undefined` if that has to be decided by a filter. */
+/** Writes the document if its fuse allows; `undefined` if a filter has to decide. */
 const setByFuse = async (visit: AccessContext, id: string, change: Fields): Promise<Document | undefined> => {
   const { project, collection, caller } = visit;
   const filter = { _id: documentId(id), ...writeFilter(visit) };
@@ -245,14 +251,14 @@ const setByFuse = async (visit: AccessContext, id: string, change: Fields): Prom
   return (written as Document | null) ?? undefined;
 };
 
-/** What becomes of the fuse of a document that a filter found. */
+/** What a write found by a filter does with the document's fuse. */
 const fuseAfter = (project: Project, change: Fields, isMeasured: boolean): MongoDocument => {
   if (!hasFuses(project)) return {};
   const isFit = !isTrashing(change) && !isMeasured && change.guards?.some(({ leavesRoom }) => leavesRoom);
   return isFit ? { $set: newFuse } : { $unset: { [fuseField]: '' } };
 };
 
-/** Sets fields of one document that the caller may write, tells those who watch, and returns it as it is then. */
+/** Sets fields of one document that the caller may write, publishes the change, and returns the document after it. */
 export const setFields = async (visit: AccessContext, id: string, change: Fields): Promise<Document> => {
   const written = await countingClashes(visit, () => writeFields(visit, id, change));
   await publishChange(visit, [written]);
@@ -272,38 +278,38 @@ const writeFields = async (visit: AccessContext, id: string, change: Fields): Pr
         const $sets = { ...(settled ?? change.fields), ...operators.$set, ...$set };
         const update = withOperations(change, { ...operators, ...fuse, $set: $sets });
         const write = documents.findOneAndUpdate({ ...filter, ...where }, update, answerOf(change));
-        // An operator on a value of another type: the guards say so of the document that is then read.
+        // If an operator meets a value of another type, the document is read and a guard gives the error.
         return change.operations ? unlessRefused(write).then((made) => made ?? null) : write;
       },
     }));
   return written as Document;
 };
 
-/** A validated update, prepared before the database is asked. */
+/** A validated update, prepared before the database is queried. */
 export interface UpdatePlan {
   /** The body without what callers never write. */
   readonly sent: JsonObject;
   /** Dotted path → stored value, for `$set`. */
   readonly set: JsonObject;
-  /** What operators change besides. */
+  /** The operations, besides the fields that are set. */
   readonly operations?: readonly FieldOperation[];
-  /** The paths that operators name. */
+  /** The paths in operators. */
   readonly operated: readonly string[];
   /** Conditions in operators. */
   readonly filters: readonly ParsedFilter[];
   /** Dotted path → values that operators add to arrays. */
   readonly additions: JsonObject;
-  /** Bytes of BSON that the document can grow by. */
+  /** The maximum growth of the document in bytes of BSON. */
   readonly size: number;
-  /** What the document must be like. */
+  /** The requirements of the document. */
   readonly guards: readonly Guard[];
 }
 
 const ownerImmutable = (): AppError => new AppError('OWNER_IMMUTABLE', 'Owner field immutable');
 
 /**
- * The owner may be sent along unchanged, as clients do that send whole documents back. Who `mayClaim` may also give one
- * to a document that has none; the write decides, so that of several who try at once one does.
+ * The unchanged owner may be sent along, because clients send whole documents back. A caller who `mayClaim` may also
+ * set the owner of a document that has none; the write decides, so only one of several concurrent callers succeeds.
  */
 const keepsOwner = (collection: Collection, owner: unknown, mayClaim: boolean): Guard => {
   const { ownerField } = collection.rls;
@@ -325,7 +331,7 @@ const keepsOwner = (collection: Collection, owner: unknown, mayClaim: boolean): 
   };
 };
 
-/** The owner field of a collection under row security, which no update changes once a document has it. */
+/** The owner field of a collection under row security. No update changes it once it is set. */
 const immutableField = ({ rls }: Collection): string | undefined => ownerFieldOf(rls);
 
 const storedValues = (collection: Collection, sent: JsonObject): JsonObject => {
@@ -334,7 +340,7 @@ const storedValues = (collection: Collection, sent: JsonObject): JsonObject => {
   const errors: FieldError[] = [...unknownPaths(collection, fields, sent)];
   const entries = Object.entries(sent).map(([path, value]): [string, unknown] => {
     const at = fieldAt(fields, path);
-    // What is no owner at all is refused as another owner would be.
+    // A value that is not an owner is rejected like another owner.
     if (path === owner) return [path, at?.type === 'Ref' ? (idOf(value) ?? value) : value];
     return [path, at ? convert(at, value, path, errors) : value];
   });
@@ -342,19 +348,19 @@ const storedValues = (collection: Collection, sent: JsonObject): JsonObject => {
   return Object.fromEntries(entries);
 };
 
-/** Whatever an update sets, only the token counts before its body is looked at. */
+/** Only the token counts before the body of an update is looked at. */
 const anyFields: Applied = appliedBy({});
 
 const pathOf = ({ path }: FieldOperation): string => path;
 
-/** Whether an operator makes a value, and the objects around it, where there is none. */
+/** Whether an operator creates a missing value, and the objects around it. */
 const creates = ({ operator }: FieldOperation): boolean => operator !== '$unset' && operator !== '$pull';
 
-/** The numbers and dates that operators leave, as large as they are if nothing is there yet. */
+/** The numbers and dates that operators store if nothing is there yet, as large as they can be. */
 const numbersIn = (operations: readonly FieldOperation[] = []): JsonObject =>
   Object.fromEntries(operations.flatMap((each) => ('operand' in each ? [[each.path, each.operand]] : [])));
 
-/** The same update, made only if the document does not become larger by it; `refusal` is that of one that would. */
+/** The same update, only applied if the document does not grow; `refusal` is the error if it would. */
 export const withoutGrowth = (plan: UpdatePlan, refusal: AppError, hidden?: ReadonlySet<string>): UpdatePlan => ({
   ...plan,
   guards: [
@@ -365,9 +371,9 @@ export const withoutGrowth = (plan: UpdatePlan, refusal: AppError, hidden?: Read
 });
 
 /**
- * Works out an update: what is set and what must hold for it. `mayClaim`: an absent owner may be set. 400
- * `INVALID_BODY`, `NOTHING_TO_UPDATE`, `INVALID_UPDATE` (a path through a scalar, beyond the end of an array, or two
- * that conflict), `VALIDATION_FAILED`; 403 `OWNER_IMMUTABLE`; 413. Contract 2, "Update".
+ * Prepares an update: what it sets and what it requires. `mayClaim`: a missing owner may be set. Throws 400
+ * `INVALID_BODY`, `NOTHING_TO_UPDATE`, `INVALID_UPDATE` (a path through a scalar or beyond the end of an array, or
+ * conflicting paths), `VALIDATION_FAILED`; 403 `OWNER_IMMUTABLE`; 413. Contract 2, "Update".
  */
 export const planUpdate = (collection: Collection, body: JsonObject, mayClaim = false): UpdatePlan => {
   const sent = sanitizeUpdate(body);
@@ -412,17 +418,17 @@ export const planUpdate = (collection: Collection, body: JsonObject, mayClaim = 
   };
 };
 
-/** What an upsert asks of an update besides. */
+/** What an upsert adds to an update. */
 interface Upserting {
   readonly operation?: 'update' | 'upsert';
   readonly guards?: readonly Guard[];
 }
 
 /**
- * Sets the fields of a body, dotted paths included, and returns the whole document, in one command. Besides the
- * refusals of `planUpdate`: missing or trashed → 404; another user's → 403 `NOT_OWNER`; 403 `DATABASE_QUOTA_EXCEEDED`
- * where the document would grow; 409 `DUPLICATE_VALUE`; another revision than `ifMatch` → 412. A document that may be
- * too large for its answer is read first. Contract 2, "Update".
+ * Sets the fields of a body, dotted paths included, with one command and returns the whole document. Throws the
+ * errors of `planUpdate`; 404 if the document is missing or trashed, 403 `NOT_OWNER` for another user's, 403
+ * `DATABASE_QUOTA_EXCEEDED` if it would grow in a full database, 409 `DUPLICATE_VALUE`, 412 at another revision than
+ * `ifMatch`. A document that may be too large for a response is read first. Contract 2, "Update".
  */
 export const updateDocument = async (
   visit: AccessContext,
@@ -444,7 +450,7 @@ export const updateDocument = async (
   const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
   const { operations } = plan;
   const settle = settleUpdate(visit, fields, plan.sent, plan);
-  // Whether a reference leads anywhere is the last that is checked.
+  // References are checked last.
   const named = plan.operated.length > 0 ? { ...plan.set, ...plan.additions } : plan.set;
   const verify = setsReferences(collection, named)
     ? (settled: JsonObject) => requireReferences(visit, { ...(settle ? settled : plan.set), ...plan.additions })

@@ -33,14 +33,13 @@ import { countingClashes } from './unique-clashes.ts';
 import { overtaken } from './upsert.ts';
 import { sanitizeInsert, sizeOf } from './validate.ts';
 
-/** `data` of the response to a bulk upsert; the ids are in the order of the bodies. */
+/** `data` of the response to a bulk upsert. The ids are in the order of the bodies. */
 interface UpsertedMany {
   readonly ids: readonly string[];
   readonly inserted: number;
   readonly updated: number;
 }
 
-/** One body of the request. */
 interface Item {
   readonly index: number;
   readonly body: JsonObject;
@@ -54,10 +53,10 @@ type Write = { readonly item: Item } & (
   | { readonly update: PreparedUpdate; readonly insert?: never }
 );
 
-/** Documents at hand together have no more bytes of BSON. */
+/** The maximum total bytes of BSON of the documents in memory. */
 const maxBytes = 16 * 1024 * 1024;
 
-/** Adds the index of the body to a refusal. */
+/** Adds the index of the body to an error. */
 const forItem = async <T>({ index }: Pick<Item, 'index'>, act: () => T | Promise<T>): Promise<T> => {
   try {
     return await act();
@@ -71,7 +70,7 @@ const forItem = async <T>({ index }: Pick<Item, 'index'>, act: () => T | Promise
 
 const caseless = new Intl.Collator('en', { sensitivity: 'accent' });
 
-/** Whether two values are the same to the index of a target. */
+/** Whether the index of a target treats two values as equal. */
 const isSameValue = ({ collation }: ConflictTarget, one: unknown, other: unknown): boolean =>
   collation && typeof one === 'string' && typeof other === 'string'
     ? caseless.compare(one, other) === 0
@@ -104,7 +103,7 @@ const itemsOf = async (visit: AccessContext, target: ConflictTarget, bodies: rea
   return items;
 };
 
-/** The documents that have the values of the items; too large together → 400 `RESULT_TOO_LARGE`. */
+/** The documents that have the values of the items. Throws 400 `RESULT_TOO_LARGE` if they are too large together. */
 const findTargets = ({ project, collection }: AccessContext, target: ConflictTarget, items: readonly Item[]) =>
   onProject(project, async (db) => {
     const { collation } = target;
@@ -120,7 +119,7 @@ const findTargets = ({ project, collection }: AccessContext, target: ConflictTar
     return found;
   });
 
-/** Decides what becomes of an item, with every check of an insert or an update. */
+/** Decides an item, with every check of an insert or an update. */
 const decide = async (visit: AccessContext, item: Item, found: Document | undefined): Promise<Write> => {
   const { collection, caller } = visit;
   const { body } = item;
@@ -134,7 +133,7 @@ const decide = async (visit: AccessContext, item: Item, found: Document | undefi
   return { item, insert, isHidden: found !== undefined };
 };
 
-/** How far a request is; without transactions, what was written stays written for the next attempt. */
+/** The progress of a request. Without transactions, written documents stay written for the next try. */
 interface Progress {
   readonly done: Map<number, { readonly id: ObjectId; readonly isNew: boolean }>;
   at?: Write;
@@ -149,7 +148,7 @@ const writeAll = async (
   progress: Progress,
 ): Promise<void> => {
   progress.isAtomic = session !== undefined;
-  // A transaction may begin again.
+  // A transaction may start again.
   if (session) progress.done.clear();
   const options = session ? { session } : {};
   for (const write of writes) {
@@ -162,7 +161,10 @@ const writeAll = async (
   }
 };
 
-/** The refusal of a unique value that is taken, with its index; another insert of the same value counts as overtaken. */
+/**
+ * The error of a unique value that is taken, with its index. A concurrent insert of the same value counts as
+ * overtaken.
+ */
 const clashAt = ({ label }: ConflictTarget, { at }: Progress, clash: AppError): AppError => {
   if (!at) return clash;
   if (at.insert && !at.isHidden && clash.errors?.[0]?.field === label) return overtaken;
@@ -170,7 +172,7 @@ const clashAt = ({ label }: ConflictTarget, { at }: Progress, clash: AppError): 
   return new AppError(clash.code, `Item ${index}: ${clash.message}`, { errors: atIndex(clash, index), cause: clash });
 };
 
-/** Writes the items that are not done, by one attempt; `null` if another request was in the way. */
+/** Writes the remaining items in one try; `null` if another request interfered. */
 const attempt = async (
   visit: AccessContext,
   target: ConflictTarget,
@@ -181,7 +183,7 @@ const attempt = async (
   const { project, collection } = visit;
   const pending = items.filter(({ index }) => !progress.done.has(index));
   const found = await findTargets(visit, target, pending);
-  // An earlier run of this request may have written them, and others since.
+  // An earlier run of this request may have written them, and others may have changed them since.
   if (isRepeat && found.length > 0) throw outcomeUnknown();
   const writes: Write[] = [];
   for (const item of pending) {
@@ -219,9 +221,10 @@ const attempt = async (
 };
 
 /**
- * Upserts 1 to 100 documents, all or none: every check comes before the first write, and each document is written as it
- * was read. The same value twice → 400 naming the second index. Without transactions, a clash with a unique value
- * removes the inserted documents again, and leaves the updated ones. Otherwise as `upsertDocument`. Contract 2, "Upsert".
+ * Upserts 1 to 100 documents, all or none: every check precedes the first write, and each document is written as it
+ * was read. Throws 400 with the second index if a value occurs twice. Without transactions, a clash with a unique
+ * value removes the inserted documents again but leaves the updated ones. Otherwise as `upsertDocument`. Contract 2,
+ * "Upsert".
  */
 export const upsertDocuments = async (
   visit: AccessContext,

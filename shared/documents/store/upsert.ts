@@ -25,14 +25,14 @@ export interface Upserted extends WrittenDocument {
 /** Thrown and caught by upserts: another request has inserted, changed or deleted the document in between. */
 export const overtaken = new AppError('TOO_MANY_WRITERS', 'The document changed in between.');
 
-/** What decides whether the caller may update a document, without the rest of it; rules may ask for any field. */
+/** The fields that decide whether the caller may update a document. Rules may need any field. */
 const projectionFor = (visit: AccessContext, { fields }: ConflictTarget) => {
   if (obeysRules(visit)) return {};
   const names = [...fields, 'isDeleted', 'deletedAt', ownerFieldOf(visit.collection.rls) ?? ''].filter(Boolean);
   return { projection: Object.fromEntries(names.map((name) => [name, 1])) };
 };
 
-/** The document that has the values of the target, in the trash too if it keeps them there. */
+/** The document with the values of the target, also in the trash if values stay taken there. */
 const findTarget = (visit: AccessContext, target: ConflictTarget, values: JsonObject): Promise<Document | null> => {
   const { collation } = target;
   const options = { maxTimeMS, ...projectionFor(visit, target), ...(collation && { collation }) };
@@ -41,7 +41,7 @@ const findTarget = (visit: AccessContext, target: ConflictTarget, values: JsonOb
   );
 };
 
-/** The document must still have the values that it was found by. */
+/** The document must still have the values by which it was found. */
 const keepsValues = (fields: readonly string[], found: Document): Guard => ({
   filter: { $and: fields.map((name) => ({ [name]: { $eq: found[name] ?? null } })) },
   refusal: (document) =>
@@ -51,7 +51,7 @@ const keepsValues = (fields: readonly string[], found: Document): Guard => ({
 const isOvertaken = (error: unknown): boolean =>
   error === overtaken || (error instanceof AppError && error.code === 'DOCUMENT_NOT_FOUND');
 
-/** Inserts the body, or updates the document that has the same values, by one attempt; `null` if it was overtaken. */
+/** Inserts the body or updates the document with the same values, in one try; `null` if another request was faster. */
 const upsertOnce = async (
   visit: AccessContext,
   target: ConflictTarget,
@@ -59,9 +59,9 @@ const upsertOnce = async (
 ): Promise<Upserted | null> => {
   const found = await findTarget(visit, target, values);
   try {
-    // What the caller may not read they cannot update, and their insert clashes with it.
+    // A caller cannot update a document that they may not read; their insert clashes with it.
     if (found && found._id instanceof ObjectId && !isTrashed(found) && (await mayGet(visit, found))) {
-      // An earlier run of this request may have updated it, and others since.
+      // An earlier run of this request may have updated it, and others may have changed it since.
       if (isRepeat) throw outcomeUnknown();
       const guards = [keepsValues(target.fields, found)];
       const written = await updateDocument(visit, found._id.toHexString(), body, {}, { operation: 'upsert', guards });
@@ -79,9 +79,9 @@ const upsertOnce = async (
 };
 
 /**
- * Inserts a document, or updates the one with the same value of the unique field, or list, that `onConflict` names. Not
- * unique → 400 `INVALID_QUERY`; no value → 400 `VALIDATION_FAILED`; otherwise as an insert or an update. A document that
- * the caller may not read → 409 `DUPLICATE_VALUE`. Contract 2, "Upsert".
+ * Inserts a document, or updates the one with the same value of the unique field or list that `onConflict` names.
+ * Throws 400 `INVALID_QUERY` if that is not unique, 400 `VALIDATION_FAILED` without a value, 409 `DUPLICATE_VALUE`
+ * for a document that the caller may not read, otherwise the errors of an insert or update. Contract 2, "Upsert".
  */
 export const upsertDocument = async (visit: AccessContext, body: JsonObject, onConflict: string): Promise<Upserted> => {
   await requireInsertAccess(visit);
@@ -89,7 +89,7 @@ export const upsertDocument = async (visit: AccessContext, body: JsonObject, onC
   const sent = sanitizeInsert(body);
   requireOwn(visit.collection, visit.caller, sent);
   const values = conflictValues(visit, target, sent);
-  // Of a list of the owner alone nothing need be in the body.
+  // If only the owner is unique, the body may be empty.
   const filled = Object.keys(sent).length > 0 ? sent : values;
   const earlier = await storedEarlier(visit, 1);
   if (earlier?.documents[0]) return { ...(await shownToWriter(visit, earlier.documents[0])), isNew: true };

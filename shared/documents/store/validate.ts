@@ -14,7 +14,7 @@ const refuse = (path: string, reason: string): never => {
   });
 };
 
-/** The driver reads such an object as a reference and cuts its `$ref` in two. */
+/** The driver would read such an object as a reference and split its `$ref`. */
 const changesWhenRead = (object: JsonObject): boolean =>
   Object.hasOwn(object, '$id') &&
   object.$id !== null &&
@@ -46,7 +46,7 @@ export const requireNames = (value: unknown, path: string): void => {
 /** `_id`, `deletedAt.x`: published clients send whole documents back. */
 export const isIgnored = (key: string): boolean => systemFields.has(key.split('.', 1)[0] ?? '');
 
-/** Refuses a body with a name of the top level that begins with `$`: 400 `INVALID_BODY`. */
+/** Throws 400 `INVALID_BODY` if a top-level name of a body begins with `$`. */
 export const refuseOperators = (body: JsonObject): void => {
   const operator = Object.keys(body).find((key) => key.startsWith('$'));
   if (operator !== undefined) refuse(operator, 'begins with $, which no field of a document may');
@@ -64,40 +64,43 @@ const sanitized = (body: JsonObject, dotted: boolean): JsonObject => {
 };
 
 /**
- * The fields of a new document: without system fields, which are dropped silently. A `$` that begins a name of the top
- * level, a dot in a name at any depth, an empty name, a NUL → 400 `INVALID_BODY` naming it. Contract 2, "Insert".
+ * The fields of a new document, without system fields, which are ignored. Throws 400 `INVALID_BODY` naming a top-
+ * level `$` name, a dot in a name at any depth, an empty name or a NUL. Contract 2, "Insert".
  */
 export const sanitizeInsert = (body: JsonObject): JsonObject => sanitized(body, false);
 
-/** The same for a change of a document, whose top-level keys may be dotted paths; those that begin with `$` are dropped. */
+/**
+ * The same for an update, whose top-level keys may be dotted paths. Keys that begin with `$` are left to the
+ * operators.
+ */
 export const sanitizeUpdate = (body: JsonObject): JsonObject => sanitized(body, true);
 
-/** How large a document may grow, in bytes of BSON (contract 2, "Insert"). */
+/** The maximum size of a document in bytes of BSON (contract 2, "Insert"). */
 export const maxDocumentBytes = 4 * 1024 * 1024;
 
-/** The refusal of a document that is or would become too large (413). */
+/** The error of a document that is or would become too large (413). */
 export const documentTooLarge = (): AppError =>
   new AppError(
     'DOCUMENT_TOO_LARGE',
     'The document would be larger than 4 MiB, or than 5 MiB of JSON (each quote and backslash counts twice). Split it into several documents.',
   );
 
-/** Size of a JSON object in bytes of BSON. */
+/** The bytes of BSON of a JSON object. */
 export const sizeOf = (object: JsonObject): number => BSON.calculateObjectSize(object);
 
-/** What a write adds to a document at most, in bytes: of BSON, and of an answer that has it. */
+/** The maximum that a write adds to a document, in bytes of BSON and of a response. */
 interface Added {
   readonly stored: number;
   readonly answered: number;
 }
 
-/** What stays as it is in size, such as a document that leaves the trash. */
+/** A write that does not change the size, such as a recovery from the trash. */
 export const nothingAdded: Added = { stored: 0, answered: 0 };
 
 /** Up to this many bytes of BSON an upper bound is used instead of measuring. */
 const worthMeasuring = 16 * 1024;
 
-/** What an object of so many bytes of BSON adds where its fields are set. Too large for any document → 413. */
+/** What setting the fields of an object adds. Throws 413 if it is too large for any document. */
 export const addedBy = (object: JsonObject): Added => {
   const stored = sizeOf(object);
   if (stored > maxDocumentBytes) throw documentTooLarge();
@@ -109,15 +112,15 @@ const fits = (document: JsonObject, bytes: number, { stored, answered }: Added):
   bytes + stored <= maxDocumentBytes &&
   (bytes * answerPerBson + answered <= maxPageBytes || measured(document) + answered <= maxPageBytes);
 
-/** Refuses a document of so many bytes of BSON that is too large in itself: 413. */
+/** Throws 413 for a document that is too large by itself. */
 export const requireFit = (document: JsonObject, bytes: number): void => {
   if (!fits(document, bytes, nothingAdded)) throw documentTooLarge();
 };
 
 /**
- * The document must have room for an addition. Small ones have it whatever they contain, and for what a new fuse lets
- * them grow by besides; larger ones have to be read and measured, and must then be unchanged, so that what was measured
- * still holds.
+ * The document must have room for an addition. Small documents have it whatever they contain, including the growth
+ * that a new fuse allows. Larger ones are read and measured, and must then be unchanged, so that the measure still
+ * holds.
  */
 export const mustHaveRoom = (added: Added, refusal: () => AppError): Guard => {
   const { stored, answered } = added;

@@ -9,7 +9,7 @@ export interface WrittenDocument {
   readonly revision?: number;
 }
 
-/** What a caller is shown of a document that they wrote: no more than its id if they may not read it. */
+/** What a caller sees of a document that they wrote: only its id if they may not read it. */
 export const shownToWriter = async (visit: AccessContext, written: Document): Promise<WrittenDocument> => {
   const { project } = visit;
   if (obeysRules(visit) && !(await mayGet(visit, written))) return { document: { _id: written._id } };
