@@ -9,6 +9,6 @@ const beginAgain = (): Promise<never> => {
   return new Promise(() => undefined);
 };
 
-/** A page whose script is loaded on the first visit. */
+/** A page whose script is loaded on the first context. */
 export const lazy = <Page extends ComponentType>(load: () => Promise<Page>) =>
   lazyComponent(() => load().catch(beginAgain));

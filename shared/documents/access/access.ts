@@ -57,12 +57,12 @@ export const requireFactor = ({ collection: { name, rls }, caller: { kind, userI
  * Throws if the key alone forbids a write: a publishable key without row security (403 `RLS_REQUIRED`), without a
  * user (401 `TOKEN_MISSING`) or without the required second factor. Contract 2, "Row security".
  */
-export const requireWriteAccess = (rights: CollectionAccess): void => {
-  const { collection, caller } = rights;
+export const requireWriteAccess = (context: CollectionAccess): void => {
+  const { collection, caller } = context;
   if (caller.kind === 'secret') return;
   if (!collection.rls.enabled) throw securityRequired(collection.name);
   if (caller.userId === undefined) throw tokenMissing();
-  requireFactor(rights);
+  requireFactor(context);
 };
 
 /**
@@ -107,36 +107,36 @@ const hidesTrash = ({ collection: { rls }, caller }: CollectionAccess): boolean 
  * factor.
  */
 export const visibilityFilter = (
-  rights: CollectionAccess,
+  context: CollectionAccess,
   includeDeleted: boolean,
 ): Filter<MongoDocument> | undefined => {
-  requireFactor(rights);
-  const { collection, caller } = rights;
+  requireFactor(context);
+  const { collection, caller } = context;
   const own = caller.userId === undefined ? undefined : ownedByUser(collection, caller.userId);
   if (caller.kind !== 'secret' && isSignedInOnly(collection.rls) && !own) throw tokenMissing();
   if (caller.kind !== 'secret' && isPrivate(collection.rls)) {
     if (!own) throw tokenMissing();
     return own;
   }
-  if (!includeDeleted || !hidesTrash(rights)) return undefined;
+  if (!includeDeleted || !hidesTrash(context)) return undefined;
   return own ? { $or: [isActive, own] } : isActive;
 };
 
 /** Decides `visibilityFilter` in code, for a fetched document. */
-export const mayRead = (rights: CollectionAccess, document: Document): boolean => {
+export const mayRead = (context: CollectionAccess, document: Document): boolean => {
   const isHidden =
-    (rights.caller.kind !== 'secret' && isPrivate(rights.collection.rls)) ||
-    (hidesTrash(rights) && isTrashed(document));
-  return !isHidden || owns(rights, document);
+    (context.caller.kind !== 'secret' && isPrivate(context.collection.rls)) ||
+    (hidesTrash(context) && isTrashed(document));
+  return !isHidden || owns(context, document);
 };
 
 /** The filter for the documents that the caller may write: their own for publishable keys, all for secret ones. */
-export const writeFilter = (rights: CollectionAccess): Filter<MongoDocument> => {
-  requireWriteAccess(rights);
-  const { collection, caller } = rights;
+export const writeFilter = (context: CollectionAccess): Filter<MongoDocument> => {
+  requireWriteAccess(context);
+  const { collection, caller } = context;
   return caller.kind === 'secret' ? {} : ownedByUser(collection, caller.userId ?? '');
 };
 
 /** Decides `writeFilter` in code, for a fetched document. */
-export const mayWrite = (rights: CollectionAccess, document: Document): boolean =>
-  rights.caller.kind === 'secret' || owns(rights, document);
+export const mayWrite = (context: CollectionAccess, document: Document): boolean =>
+  context.caller.kind === 'secret' || owns(context, document);

@@ -131,19 +131,19 @@ export const pipelineFailure = (error: unknown, pipeline: Pipeline): unknown => 
 /** Otherwise MongoDB sends a million tiny documents in one batch. */
 const batchSize = 1000;
 
-const sourceOf = async (visit: AccessContext, includeDeleted: boolean): Promise<Source> => {
-  const readable = await filterReadable(visit, 'list', includeDeleted);
-  const hidden = await unreadableFor(visit);
-  const unreadable = hidden ? await unusableIn(visit, hidden) : [];
-  return { collection: visit.collection, visibilityFilter: readable?.condition, joins: readable?.joins, unreadable };
+const sourceOf = async (context: AccessContext, includeDeleted: boolean): Promise<Source> => {
+  const readable = await filterReadable(context, 'list', includeDeleted);
+  const hidden = await unreadableFor(context);
+  const unreadable = hidden ? await unusableIn(context, hidden) : [];
+  return { collection: context.collection, visibilityFilter: readable?.condition, joins: readable?.joins, unreadable };
 };
 
 const joinedSources = async (
-  visit: AccessContext,
+  context: AccessContext,
   names: ReadonlySet<string>,
   includeDeleted: boolean,
 ): Promise<ReadonlyMap<string, Source>> => {
-  const collections = await findCollections(visit.project, [...names]);
+  const collections = await findCollections(context.project, [...names]);
   for (const name of names) {
     if (!collections.has(name)) {
       throw new AppError(
@@ -153,7 +153,7 @@ const joinedSources = async (
     }
   }
   const sources = [...collections].map(
-    async ([name, collection]) => [name, await sourceOf({ ...visit, collection }, includeDeleted)] as const,
+    async ([name, collection]) => [name, await sourceOf({ ...context, collection }, includeDeleted)] as const,
   );
   return new Map(await Promise.all(sources));
 };
@@ -164,20 +164,20 @@ const joinedSources = async (
  * and 5 MiB of JSON, no use of disk.
  */
 export const aggregateDocuments = async (
-  visit: AccessContext,
+  context: AccessContext,
   body: JsonObject,
   { includeDeleted }: { readonly includeDeleted: boolean },
 ): Promise<unknown[]> => {
-  const { project, collection, caller } = visit;
-  const main = await sourceOf(visit, includeDeleted);
+  const { project, collection, caller } = context;
+  const main = await sourceOf(context, includeDeleted);
   const { pipeline, joined } = checkPipeline(body.pipeline);
   // The rules apply everywhere. Memory is only limited where projects share a database.
   const bounded = boundPipeline(pipeline, project.placement.kind === 'managed');
-  const sources = { main, joined: await joinedSources(visit, joined, includeDeleted), includeDeleted };
+  const sources = { main, joined: await joinedSources(context, joined, includeDeleted), includeDeleted };
   refuseUnreadable(pipeline, sources);
   const stages = restrictPipeline(bounded, sources);
   const options = { raw: true, batchSize, allowDiskUse: false };
-  const hint = main.visibilityFilter && stages[0]?.$match && !obeysRules(visit) ? hintForAll(visit) : undefined;
+  const hint = main.visibilityFilter && stages[0]?.$match && !obeysRules(context) ? hintForAll(context) : undefined;
   const asked = () => [caller, includeDeleted, pipeline];
   return boundedQuery(
     project,

@@ -29,26 +29,26 @@ interface Found {
  * MongoDB's fastest path, and decides the rest in code.
  */
 export const getDocument = async (
-  visit: AccessContext,
+  context: AccessContext,
   id: string,
   { includeDeleted, populate = [] }: GetDocumentOptions,
 ): Promise<Found> => {
-  const { project, collection } = visit;
-  await requireGet(visit, includeDeleted);
+  const { project, collection } = context;
+  await requireGet(context, includeDeleted);
   refPaths(collection, populate);
-  const unreadable = hasUnreadable(visit) ? await unreadableFor(visit) : undefined;
+  const unreadable = hasUnreadable(context) ? await unreadableFor(context) : undefined;
   if (unreadable) requireReadable(unreadable, { populate });
   const wanted = { ...whole, unreadable };
   const _id = documentId(id);
   const raw = await onProject(project, (db) => findFirstRaw(db, collection.name, { _id }));
   if (!raw) throw documentNotFound();
-  const text = populate.length === 0 && mayReadAll(visit) ? plainText(project, raw, wanted) : undefined;
+  const text = populate.length === 0 && mayReadAll(context) ? plainText(project, raw, wanted) : undefined;
   if (text && !text.isTrashed) return { document: text.json, revision: text.revision };
   const document = deserialize(raw) as Document;
-  const isShown = isShownIn(collection, includeDeleted, document) && (await mayGet(visit, document));
+  const isShown = isShownIn(collection, includeDeleted, document) && (await mayGet(context, document));
   if (!isShown) throw documentNotFound();
   if (populate.length === 0) return { document: textOf(project, raw, wanted), revision: revisionOf(document) };
   const rows = [new Row(project, raw, wanted, false)];
-  const [populated] = await populateRows({ ...visit, query: { populate, includeDeleted } }, rows);
+  const [populated] = await populateRows({ ...context, query: { populate, includeDeleted } }, rows);
   return { document: populated ?? document };
 };

@@ -23,12 +23,12 @@ const byId: IndexHint = { _id: 1 };
 const ownerIndex = ({ rls }: Collection): IndexHint => ({ [rls.ownerField]: 1, _id: 1 });
 
 /** The index to find documents by id if some are hidden from the caller: all of others, or their trash. */
-export const hintById = (rights: CollectionAccess): IndexHint =>
-  mayReadAll(rights) ? byId : ownerIndex(rights.collection);
+export const hintById = (context: CollectionAccess): IndexHint =>
+  mayReadAll(context) ? byId : ownerIndex(context.collection);
 
 /** How a pipeline reads a collection with hidden documents. */
-export const hintForAll = (rights: CollectionAccess): IndexHint =>
-  mayReadAll(rights) ? asStored : ownerIndex(rights.collection);
+export const hintForAll = (context: CollectionAccess): IndexHint =>
+  mayReadAll(context) ? asStored : ownerIndex(context.collection);
 
 const managedKeys = (collection: Collection): readonly IndexKeys[] =>
   orderedIndexes(collection).map(({ key }) => Object.entries(key).map(([path]) => [path, 1] as const));
@@ -69,8 +69,8 @@ const ownerHint = (collection: Collection, shape: QueryShape): IndexHint => {
  * The index for a list with hidden documents. If only the trash of others is hidden, documents are read in id order
  * until the page is full.
  */
-export const hintForList = (rights: CollectionAccess, shape: QueryShape): IndexHint =>
-  mayReadAll(rights) ? byId : ownerHint(rights.collection, shape);
+export const hintForList = (context: CollectionAccess, shape: QueryShape): IndexHint =>
+  mayReadAll(context) ? byId : ownerHint(context.collection, shape);
 
 /** True for the error of a hint that names no index. */
 export const lacksIndex = (error: unknown): boolean =>

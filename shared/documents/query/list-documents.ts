@@ -217,20 +217,20 @@ const searchNotReady = (cause: unknown): AppError =>
  * The request for a parsed query, with what the caller may read and filter by. Throws 400 for an invalid query, 401
  * for a private collection without a user.
  */
-const requestOf = async (visit: AccessContext, query: ListQuery): Promise<Request> => {
-  const { collection } = visit;
+const requestOf = async (context: AccessContext, query: ListQuery): Promise<Request> => {
+  const { collection } = context;
   const parsed = parseFilters(collection, query);
   requireKnownPaths(collection, [...pathsOf(parsed), ...query.sort.map(({ path }) => path)]);
-  const unreadable = hasUnreadable(visit) ? await unreadableFor(visit) : undefined;
+  const unreadable = hasUnreadable(context) ? await unreadableFor(context) : undefined;
   if (unreadable) {
     const { fields = [], populate, sort } = query;
     requireReadable(unreadable, { populate, fields });
-    requireUsable(await unusableIn(visit, unreadable), parsed, sort);
+    requireUsable(await unusableIn(context, unreadable), parsed, sort);
   }
-  const readable = await filterReadable(visit, 'list', query.includeDeleted);
-  const knowable = query.cursor === undefined ? undefined : await filterReadable(visit, 'list', true);
+  const readable = await filterReadable(context, 'list', query.includeDeleted);
+  const knowable = query.cursor === undefined ? undefined : await filterReadable(context, 'list', true);
   return {
-    ...visit,
+    ...context,
     ...{ query, readable, knowable, parsed, unreadable },
     filters: toConditions(parsed),
     search: query.search && planSearch(collection, query.search, !readable),
@@ -242,18 +242,18 @@ const requestOf = async (visit: AccessContext, query: ListQuery): Promise<Reques
  * Throws the errors of a list.
  */
 export const findMatching = async (
-  visit: AccessContext,
+  context: AccessContext,
   where: unknown,
   limit: number,
   position?: readonly unknown[],
 ): Promise<RowPage> => {
-  await requireList(visit);
+  await requireList(context);
   const asked = new Map([
     ['sort', '_id'],
     ['fields', '_id'],
     ['cursor', ''],
   ]);
-  const request = await requestOf(visit, { ...listQueryOf(asked, { filters: [], where }), limit });
+  const request = await requestOf(context, { ...listQueryOf(asked, { filters: [], where }), limit });
   return findRows(request.project, request.collection.name, selectionOf(request), request.query, position);
 };
 
@@ -262,10 +262,10 @@ export const findMatching = async (
  * (contract 2, "List" to "Row security"). Throws 401 for a private collection without a user; 400 for an invalid
  * request and for a numbered page over 5 MiB. Costs one `find` and at most one count.
  */
-const listAs = async (visit: AccessContext, parse: () => ListQuery): Promise<DocumentPage | DocumentCount> => {
-  await requireList(visit);
+const listAs = async (context: AccessContext, parse: () => ListQuery): Promise<DocumentPage | DocumentCount> => {
+  await requireList(context);
   const query = parse();
-  const request = await requestOf(visit, query);
+  const request = await requestOf(context, query);
   const begin = performance.now();
   const sinceBegin = () => performance.now() - begin;
   try {
@@ -282,10 +282,10 @@ const listAs = async (visit: AccessContext, parse: () => ListQuery): Promise<Doc
 
 /** The same for a query string; `sent` is its text in the address. */
 export const listDocuments = (
-  visit: AccessContext,
+  context: AccessContext,
   entries: QueryEntries,
   sent = '',
-): Promise<DocumentPage | DocumentCount> => listAs(visit, () => parseListQuery(entries, sent));
+): Promise<DocumentPage | DocumentCount> => listAs(context, () => parseListQuery(entries, sent));
 
 type Read = (value: unknown) => string | undefined;
 
@@ -332,5 +332,5 @@ const parseBody = ({ where, ...body }: JsonObject): ListQuery => {
  * Lists the documents for a body with the parameters of a list, and `where` as its only filter. Throws 400
  * `INVALID_BODY` for an unknown member, 400 `INVALID_QUERY` for an invalid value (contract 2, "Query").
  */
-export const queryDocuments = (visit: AccessContext, body: JsonObject): Promise<DocumentPage | DocumentCount> =>
-  listAs(visit, () => parseBody(body));
+export const queryDocuments = (context: AccessContext, body: JsonObject): Promise<DocumentPage | DocumentCount> =>
+  listAs(context, () => parseBody(body));

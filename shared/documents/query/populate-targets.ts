@@ -89,10 +89,10 @@ const shownOf = (
 };
 
 /** The ids of active documents that the caller may read. */
-export const findReadableIds = async (visit: AccessContext, ids: readonly string[]): Promise<ReadonlySet<string>> => {
-  const { project, collection } = visit;
-  if (isClosed(visit)) return new Set();
-  const readable = await filterTargets(visit, false);
+export const findReadableIds = async (context: AccessContext, ids: readonly string[]): Promise<ReadonlySet<string>> => {
+  const { project, collection } = context;
+  if (isClosed(context)) return new Set();
+  const readable = await filterTargets(context, false);
   if (readable === 'none') return new Set();
   const wanted = { _id: { $in: ids.map((id) => ObjectId.createFromHexString(id)) } };
   const condition = allOf([wanted, isActive, ...(readable ? [readable.condition] : [])]);
@@ -101,7 +101,7 @@ export const findReadableIds = async (visit: AccessContext, ids: readonly string
     collection.name,
     { condition, ...(readable?.joins && { joins: readable.joins }) },
     { projection: { _id: 1 }, limit: ids.length },
-    readable && !obeysRules(visit) ? hintById(visit) : undefined,
+    readable && !obeysRules(context) ? hintById(context) : undefined,
   );
   return new Set(found?.map(idIn));
 };
@@ -113,15 +113,15 @@ export const findReadableIds = async (visit: AccessContext, ids: readonly string
  * nothing reveals what exists. `undefined` if they are too large for a page.
  */
 export const findTargets = async (
-  visit: AccessContext,
+  context: AccessContext,
   ids: readonly string[],
   includeDeleted: boolean,
 ): Promise<Replacements | undefined> => {
-  const { project, collection } = visit;
-  if (isClosed(visit)) return () => 'id';
-  const readable = await filterTargets(visit, includeDeleted);
+  const { project, collection } = context;
+  if (isClosed(context)) return () => 'id';
+  const readable = await filterTargets(context, includeDeleted);
   if (readable === 'none') return () => 'id';
-  const unreadable = await unreadableFor(visit);
+  const unreadable = await unreadableFor(context);
   const wanted = { _id: { $in: ids.map((id) => ObjectId.createFromHexString(id)) } };
   const isUsers = collection.name === usersCollection;
   const active = isUsers && !includeDeleted ? [isActive] : [];
@@ -131,9 +131,9 @@ export const findTargets = async (
     collection.name,
     { condition: allOf(conditions), ...(readable?.joins && { joins: readable.joins }) },
     { projection: isUsers ? publicProfileProjection(collection) : {}, limit: ids.length },
-    readable && !obeysRules(visit) ? hintById(visit) : undefined,
+    readable && !obeysRules(context) ? hintById(context) : undefined,
   );
   if (!found) return undefined;
-  const known = new Map(found.map((raw) => [idIn(raw), shownOf(visit, raw, includeDeleted, unreadable)]));
-  return (id) => known.get(id) ?? (known.has(id) || mayReadAll(visit) ? null : 'id');
+  const known = new Map(found.map((raw) => [idIn(raw), shownOf(context, raw, includeDeleted, unreadable)]));
+  return (id) => known.get(id) ?? (known.has(id) || mayReadAll(context) ? null : 'id');
 };

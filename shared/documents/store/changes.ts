@@ -39,9 +39,9 @@ const notEnabled = (message: string): AppError => new AppError('CHANGES_NOT_ENAB
  * The feed of a collection. Throws 401 if the caller may not list it, 409 if it has no feed or a feed that is not
  * ready.
  */
-export const requireFeed = async (rights: AccessContext): Promise<Feed> => {
-  await requireList(rights);
-  const { name, feed } = rights.collection;
+export const requireFeed = async (context: AccessContext): Promise<Feed> => {
+  await requireList(context);
+  const { name, feed } = context.collection;
   if (!feed?.on) {
     throw notEnabled(
       `The collection "${name}" has no changes feed. Switch it on ("changes": true of the collection) on the dashboard API.`,
@@ -78,13 +78,13 @@ const toChange = (project: Project, raw: Uint8Array, stored: Document, isHidden:
  * The changes that the caller may list, by an index that leads to nothing else. Throws 401 for a private collection
  * without a user.
  */
-const listed = (visit: AccessContext) => {
+const listed = (context: AccessContext) => {
   // Under rules the ids of changed documents are visible to everyone who may list; see `toChange`.
-  if (obeysRules(visit)) return { conditions: [], hint: feedKeys() };
-  const own = visibilityFilter(visit, false);
+  if (obeysRules(context)) return { conditions: [], hint: feedKeys() };
+  const own = visibilityFilter(context, false);
   return {
     conditions: own ? [own] : [],
-    hint: own ? feedKeys(visit.collection.rls.ownerField) : feedKeys(),
+    hint: own ? feedKeys(context.collection.rls.ownerField) : feedKeys(),
   };
 };
 
@@ -141,10 +141,10 @@ const maxReadBytes = 8 * 5 * 1024 * 1024;
 const atOnce = 8;
 
 /** The documents of a page that the caller may not list. */
-const hiddenAmong = async (visit: AccessContext, found: readonly Found[]): Promise<ReadonlySet<Document>> => {
+const hiddenAmong = async (context: AccessContext, found: readonly Found[]): Promise<ReadonlySet<Document>> => {
   const hidden = new Set<Document>();
-  if (!obeysRules(visit)) return hidden;
-  const mayList = await listDecider(visit);
+  if (!obeysRules(context)) return hidden;
+  const mayList = await listDecider(context);
   await mapConcurrent(found, atOnce, async ({ stored }) => {
     if (!isTrashed(stored) && !(await mayList(stored))) hidden.add(stored);
   });
@@ -152,22 +152,22 @@ const hiddenAmong = async (visit: AccessContext, found: readonly Found[]): Promi
 };
 
 /** The changes after a position that were not shown yet, with one find: at most `limit`, and 5 MiB of JSON. */
-const findChanges = async (visit: AccessContext, position: FeedPosition, limit: number): Promise<ChangePage> => {
-  const { conditions, hint } = listed(visit);
+const findChanges = async (context: AccessContext, position: FeedPosition, limit: number): Promise<ChangePage> => {
+  const { conditions, hint } = listed(context);
   const filter = allOf([...conditions, afterPosition(position)]);
   const [changes, places, budget]: [JsonText[], At[], PageBudget] = [[], [], new PageBudget()];
   const find = { filter, sort: { _pos: 1 }, hint, limit: limit + 1 } as const;
   const found: Found[] = [];
   let bytes = 0;
-  const isAll = await walkFeed(visit, find, (stored, raw) => {
+  const isAll = await walkFeed(context, find, (stored, raw) => {
     if (found.length === limit || bytes > maxReadBytes) return false;
     bytes += raw.byteLength;
     return found.push({ stored, raw }) > 0;
   });
-  const hidden = await hiddenAmong(visit, found);
-  const wanted = { ...whole, unreadable: await unreadableFor(visit) };
+  const hidden = await hiddenAmong(context, found);
+  const wanted = { ...whole, unreadable: await unreadableFor(context) };
   for (const { stored, raw } of found) {
-    const change = toChange(visit.project, raw, stored, hidden.has(stored), wanted);
+    const change = toChange(context.project, raw, stored, hidden.has(stored), wanted);
     const isFull = !budget.add({ atMost: boundOf(raw.byteLength), exact: () => measured(change) });
     if (isFull && changes.length > 0) return { changes, places, more: true };
     changes.push(change);
@@ -177,12 +177,12 @@ const findChanges = async (visit: AccessContext, position: FeedPosition, limit: 
 };
 
 /** The feed positions of the latest changes after one, in order; at most `limit`. */
-const findLatest = async (visit: AccessContext, after: At, limit: number): Promise<readonly At[]> => {
-  const { conditions, hint } = listed(visit);
+const findLatest = async (context: AccessContext, after: At, limit: number): Promise<readonly At[]> => {
+  const { conditions, hint } = listed(context);
   const filter = allOf([...conditions, afterPosition({ after, shown: [] })]);
   const find = { filter, sort: { _pos: -1 }, projection: { _id: 0, _pos: 1 }, hint, limit } as const;
   const places: At[] = [];
-  await walkFeed(visit, find, (stored) => places.push(placeOf(stored)) > 0);
+  await walkFeed(context, find, (stored) => places.push(placeOf(stored)) > 0);
   return places.reverse();
 };
 
@@ -236,11 +236,11 @@ interface ChangesQuery {
  * A position belongs to one incarnation of a collection, the place of its documents, and what the caller sees of
  * them.
  */
-const viewOf = async (visit: AccessContext): Promise<string> => {
-  const { project, collection, caller } = visit;
+const viewOf = async (context: AccessContext): Promise<string> => {
+  const { project, collection, caller } = context;
   const { id, rls } = collection;
   const { kind, userId = '' } = caller;
-  const isOfUser = obeysRules(visit) && namesUser((await rulesOf(project, collection)).rules.list);
+  const isOfUser = obeysRules(context) && namesUser((await rulesOf(project, collection)).rules.list);
   const isOpen = !isPrivate(rls) && !isOfUser;
   const seen = isOpen ? ['all'] : kind === 'secret' ? ['secret'] : ['user', rls.ownerField, userId];
   return JSON.stringify([project.id, databaseOf(project), id, ...seen]);
@@ -256,8 +256,8 @@ export const beginOf = ({ from }: Feed): FeedPosition => ({
 const maxLatest = 2000;
 
 /** The position after which only new changes are shown. */
-export const positionOfNow = async (visit: AccessContext, begin: FeedPosition): Promise<FeedPosition> => {
-  const latest = await findLatest(visit, begin.after, maxLatest);
+export const positionOfNow = async (context: AccessContext, begin: FeedPosition): Promise<FeedPosition> => {
+  const latest = await findLatest(context, begin.after, maxLatest);
   const isCut = latest.length === maxLatest;
   const [oldest = begin.after, ...shown] = latest;
   return movedOn(isCut ? { after: oldest, shown: [] } : begin, isCut ? shown : latest, false);
@@ -287,21 +287,21 @@ const waited = async (look: () => Promise<ChangePage>, waitMs: number): Promise<
  * `INVALID_POSITION` for a position of something else, 410 `POSITION_GONE` for one that is too old, 401 for a
  * private collection without a user. Costs one find; with `wait` one for each look. Contract 2, "Changes".
  */
-export const listChanges = async (visit: AccessContext, { since, limit, wait }: ChangesQuery) => {
-  const feed = await requireFeed(visit);
-  const view = await viewOf(visit);
-  const { readSince } = visit.collection.rls;
+export const listChanges = async (context: AccessContext, { since, limit, wait }: ChangesQuery) => {
+  const feed = await requireFeed(context);
+  const view = await viewOf(context);
+  const { readSince } = context.collection.rls;
   const begin = beginOf(feed);
   if (since === undefined) {
-    const next = await encodePosition(view, await positionOfNow(visit, begin));
+    const next = await encodePosition(view, await positionOfNow(context, begin));
     return { changes: [], next, more: false };
   }
   const position =
     since === '0'
       ? begin
       : await decodePosition(view, since, readSince && readSince > feed.readyAt ? readSince : feed.readyAt);
-  const waitMs = Math.min(wait * 1000, visit.project.placement.kind === 'managed' ? wait * 1000 : maxOwnWaitMs);
-  const look = () => findChanges(visit, position, limit);
+  const waitMs = Math.min(wait * 1000, context.project.placement.kind === 'managed' ? wait * 1000 : maxOwnWaitMs);
+  const look = () => findChanges(context, position, limit);
   const { changes, places, more } = await waited(look, waitMs);
   return { changes, next: await encodePosition(view, movedOn(position, places, more)), more };
 };

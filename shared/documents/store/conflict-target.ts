@@ -49,16 +49,16 @@ const targetNamed = (collection: Collection, names: readonly string[]): Conflict
  * The target that `onConflict` names. Throws 400 `INVALID_QUERY` if it is not unique, or contains a field that the
  * caller may not read in every document, because the status would reveal its values.
  */
-export const conflictTarget = async (visit: AccessContext, onConflict: string): Promise<ConflictTarget> => {
+export const conflictTarget = async (context: AccessContext, onConflict: string): Promise<ConflictTarget> => {
   const names = onConflict.split(',');
-  const target = targetNamed(visit.collection, names);
+  const target = targetNamed(context.collection, names);
   if (!target) {
     throw refused(
       `onConflict must name a unique field, or all fields of an entry of "unique"; "${shown(onConflict)}" is neither.`,
     );
   }
-  const unreadable = await unreadableFor(visit);
-  const rights = unreadable ? await unusableIn(visit, unreadable) : [];
+  const unreadable = await unreadableFor(context);
+  const rights = unreadable ? await unusableIn(context, unreadable) : [];
   const hidden = target.fields.find((name) => rights.some((right) => relationOf(name, right).kind !== 'none'));
   if (hidden === undefined) return target;
   throw refused(`onConflict: you may not read "${shown(hidden)}". Name another unique field.`);

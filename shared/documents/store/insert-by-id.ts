@@ -31,11 +31,11 @@ const chosenId = (id: string): ObjectId => {
 };
 
 /** The error of an id that is taken (412): with the document if the caller may get it and it is not in the trash. */
-const documentExists = async (visit: AccessContext, id: string, cause: AppError): Promise<AppError> => {
+const documentExists = async (context: AccessContext, id: string, cause: AppError): Promise<AppError> => {
   const message =
     'A document with this id exists, or existed until lately. Change it with PUT or PATCH, or use another id.';
   try {
-    const { document, revision } = await getDocument(visit, id, { includeDeleted: false });
+    const { document, revision } = await getDocument(context, id, { includeDeleted: false });
     if (!fitsResponse(jsonOf(document))) return new AppError('DOCUMENT_EXISTS', message, { cause });
     const etag = revision === undefined ? {} : { etag: etagOf(revision) };
     return new AppError('DOCUMENT_EXISTS', message, { cause, data: document, ...etag });
@@ -50,10 +50,10 @@ const documentExists = async (visit: AccessContext, id: string, cause: AppError)
  * `_id` decides between concurrent callers. Throws 412 `DOCUMENT_EXISTS` if the id is taken, by a tombstone too; 400
  * `INVALID_ID` if it is malformed. Contract 2, "Ids chosen by the client".
  */
-export const insertById = async (visit: AccessContext, id: string, body: JsonObject): Promise<WrittenDocument> => {
-  await requireInsertAccess(visit);
+export const insertById = async (context: AccessContext, id: string, body: JsonObject): Promise<WrittenDocument> => {
+  await requireInsertAccess(context);
   const onClash = async (clash: AppError): Promise<never> => {
-    throw clash.errors?.[0]?.field === '_id' ? await documentExists(visit, id, clash) : clash;
+    throw clash.errors?.[0]?.field === '_id' ? await documentExists(context, id, clash) : clash;
   };
-  return insertUnder(visit, body, onClash, { _id: chosenId(id) });
+  return insertUnder(context, body, onClash, { _id: chosenId(id) });
 };

@@ -128,9 +128,9 @@ export const throwUnlessRetried = (clash: AppError): never => {
 };
 
 /** Throws if the caller can insert nothing: 401, 403 `RLS_REQUIRED`, `RULE_DENIED`, `MFA_REQUIRED`. */
-export const requireInsertAccess = async (visit: AccessContext): Promise<void> => {
-  if (obeysRules(visit)) await requireCreateAccess(visit);
-  else requireWriteAccess(visit);
+export const requireInsertAccess = async (context: AccessContext): Promise<void> => {
+  if (obeysRules(context)) await requireCreateAccess(context);
+  else requireWriteAccess(context);
 };
 
 interface InsertOptions {
@@ -141,24 +141,24 @@ interface InsertOptions {
 
 /** Validates a body, inserts it and returns the document. `onClash` throws for a taken value or id. */
 export const insertUnder = async (
-  visit: AccessContext,
+  context: AccessContext,
   body: JsonObject,
   onClash: (clash: AppError) => Promise<never> | never,
   { _id, rules }: InsertOptions = {},
 ): Promise<WrittenDocument> => {
-  const { project, collection, caller } = visit;
-  const byRules = obeysRules(visit);
+  const { project, collection, caller } = context;
+  const byRules = obeysRules(context);
   const made = newDocument(collection, caller, body, clock.now(), _id);
   const { document, size } = made;
-  if (hasProtected(visit)) await requireInsertRights(visit, body, document);
-  if (byRules) await requireCreate(visit, document, rules);
-  if (checksReferences(collection)) await requireReferences(visit, document);
+  if (hasProtected(context)) await requireInsertRights(context, body, document);
+  if (byRules) await requireCreate(context, document, rules);
+  if (checksReferences(collection)) await requireReferences(context, document);
   await requireDatabaseRoom(project, size);
   const inserted = () => onProject(project, (db) => db.collection(collection.name).insertOne(withFuse(project, made)));
-  await countingClashes(visit, () => onDuplicateKey(inserted(), onClash));
-  await publishChange(visit, [document]);
-  if (byRules && !(await mayGet(visit, document))) return { document: { _id: document._id } };
-  const unreadable = hasUnreadable(visit) ? await unreadableFor(visit) : undefined;
+  await countingClashes(context, () => onDuplicateKey(inserted(), onClash));
+  await publishChange(context, [document]);
+  if (byRules && !(await mayGet(context, document))) return { document: { _id: document._id } };
+  const unreadable = hasUnreadable(context) ? await unreadableFor(context) : undefined;
   const shown = withoutHidden(document);
   return {
     document: unreadable ? withoutUnreadable(unreadable, shown, document) : shown,
@@ -172,11 +172,11 @@ export const insertUnder = async (
  * `DATABASE_QUOTA_EXCEEDED`; 409 `DUPLICATE_VALUE`; 413. A repeat returns what an earlier run stored. Contract 2,
  * "Insert".
  */
-export const createDocument = async (visit: AccessContext, body: JsonObject): Promise<WrittenDocument> => {
-  await requireInsertAccess(visit);
-  const earlier = await storedEarlier(visit, 1);
-  if (earlier?.documents[0]) return shownToWriter(visit, earlier.documents[0]);
-  return insertUnder(visit, body, throwUnlessRetried);
+export const createDocument = async (context: AccessContext, body: JsonObject): Promise<WrittenDocument> => {
+  await requireInsertAccess(context);
+  const earlier = await storedEarlier(context, 1);
+  if (earlier?.documents[0]) return shownToWriter(context, earlier.documents[0]);
+  return insertUnder(context, body, throwUnlessRetried);
 };
 
 const maxItems = 100;
@@ -220,8 +220,8 @@ const newDocuments = (collection: Collection, caller: Caller, bodies: readonly J
 };
 
 /** Throws for the first document that the `create` rule does not allow, with its index. */
-const requireEachCreate = async (visit: AccessContext, made: readonly NewDocument[]): Promise<void> => {
-  const outcomes = await Promise.allSettled(made.map(({ document }) => requireCreate(visit, document)));
+const requireEachCreate = async (context: AccessContext, made: readonly NewDocument[]): Promise<void> => {
+  const outcomes = await Promise.allSettled(made.map(({ document }) => requireCreate(context, document)));
   for (const [index, outcome] of outcomes.entries()) {
     if (outcome.status === 'fulfilled') continue;
     if (!(outcome.reason instanceof AppError) || outcome.reason.code !== 'RULE_DENIED') throw outcome.reason;
@@ -263,10 +263,10 @@ const insertAll = (
   });
 
 /** Throws if the caller can insert nothing, or if there are more than 100 bodies. */
-export const requireBulkAccess = async (visit: AccessContext, bodies: readonly JsonObject[]): Promise<void> => {
-  if (!obeysRules(visit)) requireWriteAccess(visit);
-  else if (visit.caller.userId === undefined) throw tokenMissing();
-  else await requireCreateAccess(visit);
+export const requireBulkAccess = async (context: AccessContext, bodies: readonly JsonObject[]): Promise<void> => {
+  if (!obeysRules(context)) requireWriteAccess(context);
+  else if (context.caller.userId === undefined) throw tokenMissing();
+  else await requireCreateAccess(context);
   if (bodies.length > 0 && bodies.length <= maxItems) return;
   throw new AppError('INVALID_BODY', `Send an array of 1 to ${maxItems} documents; this one has ${bodies.length}.`);
 };
@@ -276,21 +276,21 @@ export const requireBulkAccess = async (visit: AccessContext, bodies: readonly J
  * failed validation, 409 with the index of a document whose unique value is taken, otherwise the errors of
  * `createDocument`. Contract 2, "Bulk".
  */
-export const createDocuments = async (visit: AccessContext, bodies: readonly JsonObject[]): Promise<Inserted> => {
-  const { project, collection, caller } = visit;
-  const byRules = obeysRules(visit);
-  await requireBulkAccess(visit, bodies);
-  const earlier = await storedEarlier(visit, bodies.length);
+export const createDocuments = async (context: AccessContext, bodies: readonly JsonObject[]): Promise<Inserted> => {
+  const { project, collection, caller } = context;
+  const byRules = obeysRules(context);
+  await requireBulkAccess(context, bodies);
+  const earlier = await storedEarlier(context, bodies.length);
   if (earlier?.documents.length === bodies.length) return insertedOf(earlier.ids);
   const made = newDocuments(collection, caller, bodies);
   await requireBulkRights(
-    visit,
+    context,
     bodies,
     made.map(({ document }) => document),
   );
-  if (byRules) await requireEachCreate(visit, made);
+  if (byRules) await requireEachCreate(context, made);
   await requireEachReference(
-    visit,
+    context,
     made.map(({ document }) => document),
   );
   await requireDatabaseRoom(
@@ -300,12 +300,12 @@ export const createDocuments = async (visit: AccessContext, bodies: readonly Jso
   const ids = made.map(({ document }) => document._id);
   const there = new Set(earlier?.documents.map(({ _id }) => _id.toHexString()));
   const missing = made.map((each) => withFuse(project, each)).filter(({ _id }) => !there.has(_id.toHexString()));
-  await countingClashes(visit, () =>
+  await countingClashes(context, () =>
     onDuplicateKey(
       onProject(project, (db) => insertAll(db, collection, missing, ids)),
       throwUnlessRetried,
     ),
   );
-  await publishChange(visit, missing);
+  await publishChange(context, missing);
   return insertedOf(ids);
 };

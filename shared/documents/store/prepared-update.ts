@@ -28,17 +28,17 @@ export interface PreparedUpdate {
  * of `updateDocument`.
  */
 export const prepareUpsert = async (
-  visit: AccessContext,
+  context: AccessContext,
   document: Document,
   body: JsonObject,
 ): Promise<PreparedUpdate> => {
-  const { project, collection, caller } = visit;
+  const { project, collection, caller } = context;
   const planned = planUpdate(collection, body, caller.kind === 'secret');
   const plan = (await hasDatabaseRoom(project, planned.size))
     ? planned
-    : withoutGrowth(planned, databaseFull(project), await unreadablePaths(visit, Object.keys(planned.set)));
+    : withoutGrowth(planned, databaseFull(project), await unreadablePaths(context, Object.keys(planned.set)));
   const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
-  const settle = settleUpdate(visit, fields, plan.sent, plan);
+  const settle = settleUpdate(context, fields, plan.sent, plan);
   const bytes = sizeOf(document);
   let set: JsonObject = fields;
   const settled = async () => {
@@ -49,14 +49,14 @@ export const prepareUpsert = async (
     if (settle) set = await settle(document);
     return appliedBy(set);
   };
-  if (obeysRules(visit)) {
-    const decision = await decideWrite(visit, 'upsert', appliedBy(fields));
+  if (obeysRules(context)) {
+    const decision = await decideWrite(context, 'upsert', appliedBy(fields));
     await decision.require(document, settled);
   } else {
-    if (!mayWrite(visit, document)) throw notOwner();
+    if (!mayWrite(context, document)) throw notOwner();
     await settled();
   }
-  if (setsReferences(collection, set)) await requireReferences(visit, set);
+  if (setsReferences(collection, set)) await requireReferences(context, set);
   const { where, operators } = stamped(collection, countingOf(document));
   return {
     filter: { _id: document._id, ...isActive, $and: [isAt(revisionOf(document)), where] },

@@ -62,17 +62,17 @@ const readableIds = async (
  * same command stores. Costs nothing if no field requires it.
  */
 export const missingReferences = async (
-  visit: AccessContext,
+  context: AccessContext,
   documents: readonly JsonObject[],
   known: ReadonlySet<string> = new Set(),
 ): Promise<readonly (FieldError & { readonly index: number })[]> => {
-  const { collection } = visit;
+  const { collection } = context;
   if (!checksReferences(collection)) return [];
   const references = documents
     .flatMap((document, index) => referencesOf(collection, document, index))
     .filter(({ target, id }) => target !== collection.name || !known.has(id));
   if (references.length === 0) return [];
-  const readable = await readableIds(visit, references);
+  const readable = await readableIds(context, references);
   return references
     .filter(({ target, id }) => !readable.get(target)?.has(id))
     .slice(0, maxErrors)
@@ -84,14 +84,14 @@ export const missingReferences = async (
 };
 
 /** Throws 400 `VALIDATION_FAILED` if a document, or an update, has a reference that leads nowhere. */
-export const requireReferences = async (visit: AccessContext, document: JsonObject): Promise<void> => {
-  const missing = await missingReferences(visit, [document]);
+export const requireReferences = async (context: AccessContext, document: JsonObject): Promise<void> => {
+  const missing = await missingReferences(context, [document]);
   if (missing.length > 0) throw validationFailed(...missing.map(({ field, message }) => ({ field, message })));
 };
 
 /** The same for the documents of a list, with their index. */
-export const requireEachReference = async (visit: AccessContext, documents: readonly JsonObject[]): Promise<void> => {
-  const [first, ...others] = await missingReferences(visit, documents);
+export const requireEachReference = async (context: AccessContext, documents: readonly JsonObject[]): Promise<void> => {
+  const [first, ...others] = await missingReferences(context, documents);
   if (!first) return;
   throw validationFailed({ ...first, message: `${first.message} (item ${first.index})` }, ...others);
 };

@@ -28,13 +28,13 @@ const ofDeleted = ({ rls }: Collection) =>
   ({ isDeleted: 1, ...(rls.ownerField !== '' && { [rls.ownerField]: 1 as const }), [revisionField]: 1 }) as const;
 
 /** Publishes a tombstone, which the command that made it does not return. */
-const tellOf = async (visit: AccessContext, _id: ObjectId): Promise<void> => {
-  const { project, collection } = visit;
+const tellOf = async (context: AccessContext, _id: ObjectId): Promise<void> => {
+  const { project, collection } = context;
   if (!isWatched(collection)) return;
   try {
     const projection = ofDeleted(collection);
     const tombstone = await onProject(project, (db) => db.collection(collection.name).findOne({ _id }, { projection }));
-    if (tombstone) await publishChange(visit, [tombstone as Document]);
+    if (tombstone) await publishChange(context, [tombstone as Document]);
   } catch (error) {
     logFailure({ message: 'Nobody was told of a deletion', project: project.id }, error);
   }
@@ -45,17 +45,17 @@ const tellOf = async (visit: AccessContext, _id: ObjectId): Promise<void> => {
  * changes feed, a tombstone takes its place.
  */
 const deletePermanently = async (
-  visit: AccessContext,
+  context: AccessContext,
   id: string,
   state: 'any' | 'trashed',
   asked: Preconditions = {},
 ): Promise<void> => {
-  const { collection } = visit;
+  const { collection } = context;
   const isFed = collection.feed?.on === true;
   const _id = documentId(id);
-  const removal = removalOf(visit, 'delete', {});
+  const removal = removalOf(context, 'delete', {});
   const remove = () =>
-    changeDocument(visit, id, {
+    changeDocument(context, id, {
       operation: 'purge',
       state,
       ...asked,
@@ -68,7 +68,7 @@ const deletePermanently = async (
       },
     });
   await (removal ? removal.during(remove) : remove());
-  if (isFed) await tellOf(visit, _id);
+  if (isFed) await tellOf(context, _id);
 };
 
 /**
@@ -78,34 +78,34 @@ const deletePermanently = async (
  * the revision of a trashed document. Specification, "Document lifecycle".
  */
 export const deleteDocument = async (
-  visit: AccessContext,
+  context: AccessContext,
   id: string,
   permanent: boolean,
   asked: Preconditions = {},
 ) => {
   if (permanent) {
-    await deletePermanently(visit, id, 'any', asked);
+    await deletePermanently(context, id, 'any', asked);
     return { message: 'Document permanently deleted' };
   }
   const fields = { isDeleted: true, deletedAt: new Date(clock.now()) };
-  const removal = removalOf(visit, 'trash', fields);
+  const removal = removalOf(context, 'trash', fields);
   const change = {
     operation: 'delete',
     state: 'active',
     ...asked,
     settle: removal?.settle,
     fields,
-    projection: ofDeleted(visit.collection),
+    projection: ofDeleted(context.collection),
     isFused: asked.ifMatch === undefined && asked.where === undefined && !removal,
   } as const;
-  const move = () => setFields(visit, id, change);
+  const move = () => setFields(context, id, change);
   const trashed = await (removal ? removal.during(move) : move());
   return { message: 'Document moved to trash', revision: revisionOf(trashed) };
 };
 
 /** Deletes a trashed document permanently. Throws 404 if it is missing or not in the trash, 400 for a malformed id. */
-export const deleteTrashedDocument = async (visit: AccessContext, id: string): Promise<string> => {
-  await deletePermanently(visit, id, 'trashed');
+export const deleteTrashedDocument = async (context: AccessContext, id: string): Promise<string> => {
+  await deletePermanently(context, id, 'trashed');
   return 'Document permanently deleted';
 };
 
@@ -120,14 +120,14 @@ const tooLargeToAnswer = (): AppError =>
  * "Restore".
  */
 export const restoreDocument = async (
-  visit: AccessContext,
+  context: AccessContext,
   id: string,
   asked: Preconditions = {},
 ): Promise<WrittenDocument> => {
   const fields = { isDeleted: false, deletedAt: null };
-  const removal = removalOf(visit, 'recover', fields);
+  const removal = removalOf(context, 'recover', fields);
   const recover = () =>
-    setFields(visit, id, {
+    setFields(context, id, {
       operation: 'recover',
       state: 'trashed',
       guards: [mustHaveRoom(nothingAdded, tooLargeToAnswer)],
@@ -136,7 +136,7 @@ export const restoreDocument = async (
       fields,
     });
   const restored = await (removal ? removal.during(recover) : recover());
-  return shownToWriter(visit, restored);
+  return shownToWriter(context, restored);
 };
 
 /** Only the order of the index: a second key would be sorted in memory. */

@@ -25,16 +25,16 @@ const isOwn = ({ collection }: AccessContext, field: string | undefined): boolea
     false);
 
 /** Whether an error reveals a value or id of a document that the user may not get. */
-const isClash = (visit: AccessContext, { code, errors, data }: AppError): boolean =>
-  code === 'DUPLICATE_VALUE' ? !isOwn(visit, errors?.[0]?.field) : code === 'DOCUMENT_EXISTS' && data === undefined;
+const isClash = (context: AccessContext, { code, errors, data }: AppError): boolean =>
+  code === 'DUPLICATE_VALUE' ? !isOwn(context, errors?.[0]?.field) : code === 'DOCUMENT_EXISTS' && data === undefined;
 
 /**
  * Runs a write of a user in a collection that hides documents, and counts clashes with other users' unique values
  * and ids: after 20 in 15 minutes it throws 429 `RATE_LIMITED`, and a process that knows of it throws before the
  * write. Costs nothing for any other write.
  */
-export const countingClashes = async <T>(visit: AccessContext, write: () => Promise<T>): Promise<T> => {
-  const { project, collection, caller } = visit;
+export const countingClashes = async <T>(context: AccessContext, write: () => Promise<T>): Promise<T> => {
+  const { project, collection, caller } = context;
   const hidesDocuments = isPrivate(collection.rls) || hasRules(collection.rls);
   if (caller.kind === 'secret' || caller.userId === undefined || !hidesDocuments) return write();
   const source = `clashes ${project.id} ${caller.userId}`;
@@ -43,7 +43,7 @@ export const countingClashes = async <T>(visit: AccessContext, write: () => Prom
   try {
     return await write();
   } catch (error) {
-    if (!(error instanceof AppError) || !isClash(visit, error)) throw error;
+    if (!(error instanceof AppError) || !isClash(context, error)) throw error;
     await counter.count(source, [clashes]).catch((over: unknown) => {
       throw over instanceof OverLimit ? tooManyClashes(over) : over;
     });

@@ -124,14 +124,14 @@ const isIn = (state: Conditions['state'], document: Document): boolean =>
  * state.
  */
 const writable = async (
-  visit: AccessContext,
+  context: AccessContext,
   { state, guards = [], settle, operations }: Pick<Conditions, 'state' | 'guards' | 'settle' | 'operations'>,
   stored: MongoDocument | null,
   bytes: number,
   decision: RuleDecision | undefined,
 ): Promise<{ readonly document: Document; readonly settled?: JsonObject }> => {
   const document = stored as Document | null;
-  if (!document || isGone(visit.collection, document)) throw documentNotFound();
+  if (!document || isGone(context.collection, document)) throw documentNotFound();
   const settledFields = async () => {
     if (!isIn(state, document)) throw documentNotFound();
     if (!decision && !settle) return undefined;
@@ -147,7 +147,7 @@ const writable = async (
     });
   } else {
     // Whether another user's document is in the trash must stay hidden, so this comes before the check of its state.
-    if (!mayWrite(visit, document)) throw notOwner();
+    if (!mayWrite(context, document)) throw notOwner();
     settled = await settledFields();
   }
   return { document, ...(settled && { settled }) };
@@ -158,14 +158,14 @@ const writable = async (
  * changed nothing is the document read for the reason: 404 if it is missing, 403 `NOT_OWNER`, 404 in another state,
  * or the error of a guard. Without a reason it retries a few times, then throws 503.
  */
-export const changeDocument = async <T>(visit: AccessContext, id: string, change: DocumentChange<T>): Promise<T> => {
+export const changeDocument = async <T>(context: AccessContext, id: string, change: DocumentChange<T>): Promise<T> => {
   const { state, guards = [], settle, verify, ifMatch, where, write, operation, applied, operations } = change;
-  const { project, collection } = visit;
-  const decision = obeysRules(visit) ? await decideWrite(visit, operation, applied) : undefined;
+  const { project, collection } = context;
+  const decision = obeysRules(context) ? await decideWrite(context, operation, applied) : undefined;
   // If only a fetched document can decide, by rules or by rights of fields, it is read first and written at the
   // revision that was read.
-  const own = decision ? decision.condition : writeFilter(visit);
-  const asked = where === undefined ? undefined : await parseWriteCondition(visit, where);
+  const own = decision ? decision.condition : writeFilter(context);
+  const asked = where === undefined ? undefined : await parseWriteCondition(context, where);
   const isRead = settle !== undefined || verify !== undefined || asked?.isDelayed === true;
   let allowed = isRead ? undefined : own;
   const there = collection.feed && state !== 'active' ? isNotGone : {};
@@ -179,13 +179,13 @@ export const changeDocument = async <T>(visit: AccessContext, id: string, change
   ];
   /** Throws if a document that the caller may write is not as they require. */
   const requireAsked = async (document: Document): Promise<void> => {
-    if (ifMatch !== undefined && revisionOf(document) !== ifMatch) throw await revisionMismatch(visit, document);
+    if (ifMatch !== undefined && revisionOf(document) !== ifMatch) throw await revisionMismatch(context, document);
     if (!asked) return;
     const unmet = await onDocuments((documents) =>
       documents.findOne({ _id, ...states[state], ...there, $nor: [asked.condition] }, { maxTimeMS }),
     );
-    if (unmet && ifMatch !== undefined && revisionOf(unmet) !== ifMatch) throw await revisionMismatch(visit, unmet);
-    if (unmet) throw await conditionFailed(visit, unmet);
+    if (unmet && ifMatch !== undefined && revisionOf(unmet) !== ifMatch) throw await revisionMismatch(context, unmet);
+    if (unmet) throw await conditionFailed(context, unmet);
   };
   return writeGuarded([...asGuards, ...guards], {
     write: async (conditions) => {
@@ -200,7 +200,7 @@ export const changeDocument = async <T>(visit: AccessContext, id: string, change
       const bytes = raw && rawDocument(raw);
       const stored = bytes ? deserialize(bytes) : null;
       const of = { state, guards, settle, operations };
-      const { document, settled } = await writable(visit, of, stored, bytes?.byteLength ?? 0, decision);
+      const { document, settled } = await writable(context, of, stored, bytes?.byteLength ?? 0, decision);
       await requireAsked(document);
       if (decision || isRead) allowed = isAt(revisionOf(document));
       known = { counting: stamped(collection, countingOf(document)), isMeasured: true, ...(settled && { settled }) };
@@ -236,9 +236,9 @@ const withOperations = ({ operations }: Fields, update: MongoDocument): MongoDoc
   operations ? joinOperators(update, toOperators(operations)) : update;
 
 /** Writes the document if its fuse allows; `undefined` if a filter has to decide. */
-const setByFuse = async (visit: AccessContext, id: string, change: Fields): Promise<Document | undefined> => {
-  const { project, collection, caller } = visit;
-  const filter = { _id: documentId(id), ...writeFilter(visit) };
+const setByFuse = async (context: AccessContext, id: string, change: Fields): Promise<Document | undefined> => {
+  const { project, collection, caller } = context;
+  const filter = { _id: documentId(id), ...writeFilter(context) };
   const { operators } = stamped(collection, counting);
   const decided = isTrashing(change) ? { $inc: { ...operators.$inc, ...guardDeletion.$inc } } : guardUpdate;
   const update = withOperations(change, { ...operators, ...decided, $set: change.fields });
@@ -259,19 +259,19 @@ const fuseAfter = (project: Project, change: Fields, isMeasured: boolean): Mongo
 };
 
 /** Sets fields of one document that the caller may write, publishes the change, and returns the document after it. */
-export const setFields = async (visit: AccessContext, id: string, change: Fields): Promise<Document> => {
-  const written = await countingClashes(visit, () => writeFields(visit, id, change));
-  await publishChange(visit, [written]);
+export const setFields = async (context: AccessContext, id: string, change: Fields): Promise<Document> => {
+  const written = await countingClashes(context, () => writeFields(context, id, change));
+  await publishChange(context, [written]);
   return written;
 };
 
-const writeFields = async (visit: AccessContext, id: string, change: Fields): Promise<Document> => {
-  const { project } = visit;
+const writeFields = async (context: AccessContext, id: string, change: Fields): Promise<Document> => {
+  const { project } = context;
   const byFuse =
-    change.isFused && hasFuses(project) && !obeysRules(visit) ? await setByFuse(visit, id, change) : undefined;
+    change.isFused && hasFuses(project) && !obeysRules(context) ? await setByFuse(context, id, change) : undefined;
   const written =
     byFuse ??
-    (await changeDocument(visit, id, {
+    (await changeDocument(context, id, {
       ...change,
       write: (documents, filter, { counting: { where, operators }, isMeasured, settled }) => {
         const { $set, ...fuse } = fuseAfter(project, change, isMeasured);
@@ -431,29 +431,29 @@ interface Upserting {
  * `ifMatch`. A document that may be too large for a response is read first. Contract 2, "Update".
  */
 export const updateDocument = async (
-  visit: AccessContext,
+  context: AccessContext,
   id: string,
   body: JsonObject,
   { ifMatch, where }: Preconditions = {},
   { operation = 'update', guards: others = [] }: Upserting = {},
 ): Promise<WrittenDocument> => {
-  const { project, collection, caller } = visit;
-  const byRules = obeysRules(visit);
-  if (byRules) await decideWrite(visit, operation, anyFields);
-  else requireWriteAccess(visit);
+  const { project, collection, caller } = context;
+  const byRules = obeysRules(context);
+  if (byRules) await decideWrite(context, operation, anyFields);
+  else requireWriteAccess(context);
   const planned = planUpdate(collection, body, caller.kind === 'secret');
-  if (planned.filters.length > 0) await requireConditions(visit, planned.filters);
+  if (planned.filters.length > 0) await requireConditions(context, planned.filters);
   const hasRoom = await hasDatabaseRoom(project, planned.size);
   const plan = hasRoom
     ? planned
-    : withoutGrowth(planned, databaseFull(project), await unreadablePaths(visit, Object.keys(planned.set)));
+    : withoutGrowth(planned, databaseFull(project), await unreadablePaths(context, Object.keys(planned.set)));
   const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
   const { operations } = plan;
-  const settle = settleUpdate(visit, fields, plan.sent, plan);
+  const settle = settleUpdate(context, fields, plan.sent, plan);
   // References are checked last.
   const named = plan.operated.length > 0 ? { ...plan.set, ...plan.additions } : plan.set;
   const verify = setsReferences(collection, named)
-    ? (settled: JsonObject) => requireReferences(visit, { ...(settle ? settled : plan.set), ...plan.additions })
+    ? (settled: JsonObject) => requireReferences(context, { ...(settle ? settled : plan.set), ...plan.additions })
     : undefined;
   const isFused =
     !settle &&
@@ -476,5 +476,5 @@ export const updateDocument = async (
     isFused,
     ...applied,
   } as const;
-  return shownToWriter(visit, await setFields(visit, id, change));
+  return shownToWriter(context, await setFields(context, id, change));
 };

@@ -88,14 +88,14 @@ const requireDistinct = (target: ConflictTarget, items: readonly Item[]): void =
   }
 };
 
-const itemsOf = async (visit: AccessContext, target: ConflictTarget, bodies: readonly JsonObject[]) => {
+const itemsOf = async (context: AccessContext, target: ConflictTarget, bodies: readonly JsonObject[]) => {
   const items: Item[] = [];
   for (const [index, body] of bodies.entries()) {
     const id = newId();
     await forItem({ index }, () => {
       const sent = sanitizeInsert(body);
-      requireOwn(visit.collection, visit.caller, sent);
-      const values = conflictValues(visit, target, sent);
+      requireOwn(context.collection, context.caller, sent);
+      const values = conflictValues(context, target, sent);
       items.push({ index, body: Object.keys(sent).length > 0 ? sent : values, values, newId: id });
     });
   }
@@ -120,16 +120,16 @@ const findTargets = ({ project, collection }: AccessContext, target: ConflictTar
   });
 
 /** Decides an item, with every check of an insert or an update. */
-const decide = async (visit: AccessContext, item: Item, found: Document | undefined): Promise<Write> => {
-  const { collection, caller } = visit;
+const decide = async (context: AccessContext, item: Item, found: Document | undefined): Promise<Write> => {
+  const { collection, caller } = context;
   const { body } = item;
-  if (found && found._id instanceof ObjectId && !isTrashed(found) && (await mayGet(visit, found))) {
-    return { item, update: await prepareUpsert(visit, found, body) };
+  if (found && found._id instanceof ObjectId && !isTrashed(found) && (await mayGet(context, found))) {
+    return { item, update: await prepareUpsert(context, found, body) };
   }
   const insert = newDocument(collection, caller, body, clock.now(), item.newId);
-  if (hasProtected(visit)) await requireInsertRights(visit, body, insert.document);
-  if (obeysRules(visit)) await requireCreate(visit, insert.document, ['create', 'after']);
-  await requireReferences(visit, insert.document);
+  if (hasProtected(context)) await requireInsertRights(context, body, insert.document);
+  if (obeysRules(context)) await requireCreate(context, insert.document, ['create', 'after']);
+  await requireReferences(context, insert.document);
   return { item, insert, isHidden: found !== undefined };
 };
 
@@ -174,21 +174,21 @@ const clashAt = ({ label }: ConflictTarget, { at }: Progress, clash: AppError): 
 
 /** Writes the remaining items in one try; `null` if another request interfered. */
 const attempt = async (
-  visit: AccessContext,
+  context: AccessContext,
   target: ConflictTarget,
   items: readonly Item[],
   isRepeat: boolean,
   progress: Progress,
 ): Promise<true | null> => {
-  const { project, collection } = visit;
+  const { project, collection } = context;
   const pending = items.filter(({ index }) => !progress.done.has(index));
-  const found = await findTargets(visit, target, pending);
+  const found = await findTargets(context, target, pending);
   // An earlier run of this request may have written them, and others may have changed them since.
   if (isRepeat && found.length > 0) throw outcomeUnknown();
   const writes: Write[] = [];
   for (const item of pending) {
     const same = found.find((document) => hasValues(target, item.values, document));
-    writes.push(await forItem(item, () => decide(visit, item, same)));
+    writes.push(await forItem(item, () => decide(context, item, same)));
   }
   await requireDatabaseRoom(
     project,
@@ -196,10 +196,10 @@ const attempt = async (
   );
   const write = () =>
     onProject(project, (db) =>
-      allOrNone(db, (session) => writeAll(visit, db.collection(collection.name), writes, session, progress)),
+      allOrNone(db, (session) => writeAll(context, db.collection(collection.name), writes, session, progress)),
     );
   try {
-    await countingClashes(visit, () =>
+    await countingClashes(context, () =>
       onDuplicateKey(write(), (clash) => {
         throw clashAt(target, progress, clash);
       }),
@@ -214,7 +214,7 @@ const attempt = async (
     throw error;
   }
   await publishChange(
-    visit,
+    context,
     writes.map(({ insert, update }) => insert?.document ?? update?.made).filter((made) => made !== undefined),
   );
   return true;
@@ -227,17 +227,17 @@ const attempt = async (
  * "Upsert".
  */
 export const upsertDocuments = async (
-  visit: AccessContext,
+  context: AccessContext,
   bodies: readonly JsonObject[],
   onConflict: string,
 ): Promise<UpsertedMany> => {
-  await requireBulkAccess(visit, bodies);
-  const target = await conflictTarget(visit, onConflict);
-  const items = await itemsOf(visit, target, bodies);
-  const isRepeat = (await storedEarlier(visit, bodies.length)) !== undefined;
+  await requireBulkAccess(context, bodies);
+  const target = await conflictTarget(context, onConflict);
+  const items = await itemsOf(context, target, bodies);
+  const isRepeat = (await storedEarlier(context, bodies.length)) !== undefined;
   const progress: Progress = { done: new Map() };
   await retryOnConflict('The documents are being changed by others right now. Please try again.', () =>
-    attempt(visit, target, items, isRepeat, progress),
+    attempt(context, target, items, isRepeat, progress),
   );
   const written = items.flatMap(({ index }) => progress.done.get(index) ?? []);
   const inserted = written.filter(({ isNew }) => isNew).length;

@@ -26,18 +26,18 @@ export interface Upserted extends WrittenDocument {
 export const overtaken = new AppError('TOO_MANY_WRITERS', 'The document changed in between.');
 
 /** The fields that decide whether the caller may update a document. Rules may need any field. */
-const projectionFor = (visit: AccessContext, { fields }: ConflictTarget) => {
-  if (obeysRules(visit)) return {};
-  const names = [...fields, 'isDeleted', 'deletedAt', ownerFieldOf(visit.collection.rls) ?? ''].filter(Boolean);
+const projectionFor = (context: AccessContext, { fields }: ConflictTarget) => {
+  if (obeysRules(context)) return {};
+  const names = [...fields, 'isDeleted', 'deletedAt', ownerFieldOf(context.collection.rls) ?? ''].filter(Boolean);
   return { projection: Object.fromEntries(names.map((name) => [name, 1])) };
 };
 
 /** The document with the values of the target, also in the trash if values stay taken there. */
-const findTarget = (visit: AccessContext, target: ConflictTarget, values: JsonObject): Promise<Document | null> => {
+const findTarget = (context: AccessContext, target: ConflictTarget, values: JsonObject): Promise<Document | null> => {
   const { collation } = target;
-  const options = { maxTimeMS, ...projectionFor(visit, target), ...(collation && { collation }) };
-  return onProject(visit.project, (db) =>
-    db.collection<Document>(visit.collection.name).findOne(having(target, values), options),
+  const options = { maxTimeMS, ...projectionFor(context, target), ...(collation && { collation }) };
+  return onProject(context.project, (db) =>
+    db.collection<Document>(context.collection.name).findOne(having(target, values), options),
   );
 };
 
@@ -53,25 +53,25 @@ const isOvertaken = (error: unknown): boolean =>
 
 /** Inserts the body or updates the document with the same values, in one try; `null` if another request was faster. */
 const upsertOnce = async (
-  visit: AccessContext,
+  context: AccessContext,
   target: ConflictTarget,
   { body, values, isRepeat }: { readonly body: JsonObject; readonly values: JsonObject; readonly isRepeat: boolean },
 ): Promise<Upserted | null> => {
-  const found = await findTarget(visit, target, values);
+  const found = await findTarget(context, target, values);
   try {
     // A caller cannot update a document that they may not read; their insert clashes with it.
-    if (found && found._id instanceof ObjectId && !isTrashed(found) && (await mayGet(visit, found))) {
+    if (found && found._id instanceof ObjectId && !isTrashed(found) && (await mayGet(context, found))) {
       // An earlier run of this request may have updated it, and others may have changed it since.
       if (isRepeat) throw outcomeUnknown();
       const guards = [keepsValues(target.fields, found)];
-      const written = await updateDocument(visit, found._id.toHexString(), body, {}, { operation: 'upsert', guards });
+      const written = await updateDocument(context, found._id.toHexString(), body, {}, { operation: 'upsert', guards });
       return { ...written, isNew: false };
     }
     const onClash = (clash: AppError): never => {
       if (!found && clash.errors?.[0]?.field === target.label) throw overtaken;
       return throwUnlessRetried(clash);
     };
-    return { ...(await insertUnder(visit, body, onClash, { rules: ['create', 'after'] })), isNew: true };
+    return { ...(await insertUnder(context, body, onClash, { rules: ['create', 'after'] })), isNew: true };
   } catch (error) {
     if (isOvertaken(error)) return null;
     throw error;
@@ -83,18 +83,22 @@ const upsertOnce = async (
  * Throws 400 `INVALID_QUERY` if that is not unique, 400 `VALIDATION_FAILED` without a value, 409 `DUPLICATE_VALUE`
  * for a document that the caller may not read, otherwise the errors of an insert or update. Contract 2, "Upsert".
  */
-export const upsertDocument = async (visit: AccessContext, body: JsonObject, onConflict: string): Promise<Upserted> => {
-  await requireInsertAccess(visit);
-  const target = await conflictTarget(visit, onConflict);
+export const upsertDocument = async (
+  context: AccessContext,
+  body: JsonObject,
+  onConflict: string,
+): Promise<Upserted> => {
+  await requireInsertAccess(context);
+  const target = await conflictTarget(context, onConflict);
   const sent = sanitizeInsert(body);
-  requireOwn(visit.collection, visit.caller, sent);
-  const values = conflictValues(visit, target, sent);
+  requireOwn(context.collection, context.caller, sent);
+  const values = conflictValues(context, target, sent);
   // If only the owner is unique, the body may be empty.
   const filled = Object.keys(sent).length > 0 ? sent : values;
-  const earlier = await storedEarlier(visit, 1);
-  if (earlier?.documents[0]) return { ...(await shownToWriter(visit, earlier.documents[0])), isNew: true };
+  const earlier = await storedEarlier(context, 1);
+  if (earlier?.documents[0]) return { ...(await shownToWriter(context, earlier.documents[0])), isNew: true };
   const isRepeat = earlier !== undefined;
   return retryOnConflict('The document is being changed by others right now. Please try again.', () =>
-    upsertOnce(visit, target, { body: filled, values, isRepeat }),
+    upsertOnce(context, target, { body: filled, values, isRepeat }),
   );
 };

@@ -10,10 +10,10 @@ export interface WrittenDocument {
 }
 
 /** What a caller sees of a document that they wrote: only its id if they may not read it. */
-export const shownToWriter = async (visit: AccessContext, written: Document): Promise<WrittenDocument> => {
-  const { project } = visit;
-  if (obeysRules(visit) && !(await mayGet(visit, written))) return { document: { _id: written._id } };
-  const unreadable = hasUnreadable(visit) ? await unreadableFor(visit) : undefined;
+export const shownToWriter = async (context: AccessContext, written: Document): Promise<WrittenDocument> => {
+  const { project } = context;
+  if (obeysRules(context) && !(await mayGet(context, written))) return { document: { _id: written._id } };
+  const unreadable = hasUnreadable(context) ? await unreadableFor(context) : undefined;
   const { document, revision } = presentStored(project, written);
   return { document: unreadable ? withoutUnreadable(unreadable, document, written) : document, revision };
 };
