@@ -25,7 +25,7 @@ export interface RefreshSession extends Bearer {
 }
 
 /** Two tabs of one browser may send the same token at the same time, which is no theft. */
-const graceMs = 10_000;
+const replayGraceMs = 10_000;
 
 /** Time for a retry of an exchange with the same key. */
 const repeatMs = 60_000;
@@ -145,6 +145,6 @@ export const rotate = async (
   // NaN for a token that was never used, so both conditions are false.
   const sinceMs = clock.now() - (refused[0]?.item?.usedAt ?? Number.NaN);
   if (key !== undefined && sinceMs <= repeatMs && (await isCurrent(scope, old, next.hash))) return rotated;
-  if (sinceMs > graceMs) await endSession(scope, userId, sessionId);
+  if (sinceMs > replayGraceMs) await endSession(scope, userId, sessionId);
   throw refreshTokenInvalid();
 };

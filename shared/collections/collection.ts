@@ -115,7 +115,7 @@ export const noRowSecurity: RowSecurity = {
   requires: 'none',
 };
 
-/** Never returned: revision, feed position, write budget, tombstone marker. */
+/** Never returned: revision, feed position, fuse, tombstone marker. */
 export const hiddenFields: readonly string[] = ['_rev', '_pos', '_gone', '_fuse'];
 
 /** Only the service writes these. */

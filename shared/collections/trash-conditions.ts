@@ -45,10 +45,10 @@ export const notTrashedAfter = (date: Date): Filter<Document> => ({
 });
 
 /** How long trashed documents and tombstones are kept. */
-export const graceMs = 30 * dayMs;
+export const trashMs = 30 * dayMs;
 
-export const graceEnd = (): Date => new Date(clock.now() - graceMs);
+export const trashEnd = (): Date => new Date(clock.now() - trashMs);
 
 /** Days until removal, rounded up; `null` if unknown. */
 export const daysLeft = (deletedAt: unknown): number | null =>
-  deletedAt instanceof Date ? Math.max(0, Math.ceil((deletedAt.getTime() + graceMs - clock.now()) / dayMs)) : null;
+  deletedAt instanceof Date ? Math.max(0, Math.ceil((deletedAt.getTime() + trashMs - clock.now()) / dayMs)) : null;

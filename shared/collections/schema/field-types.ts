@@ -16,7 +16,7 @@ export interface FieldTypeJson {
   readonly maximum?: number;
 }
 
-/** Values are parsed in scalar-values.ts. */
+/** What holds for the values of a type. They are parsed in documents/values.ts. */
 interface FieldTypeRules {
   readonly json: FieldTypeJson;
   readonly bsonType: 'string' | 'number' | 'bool' | 'date' | 'object' | 'array' | 'objectId';

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { type Document as MongoDocument, Timestamp } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
-import { graceMs } from '../../collections/trash-conditions.ts';
+import { trashMs } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { derivedKey } from '../../projects/sealed.ts';
@@ -22,7 +22,7 @@ export interface FeedPosition {
 /** Longer than a write can take between getting its position and becoming visible. */
 const lookBackSeconds = 10;
 /** An older position may have missed deletions, whose tombstones are gone. */
-const keptSeconds = graceMs / 1000;
+const keptSeconds = trashMs / 1000;
 
 /** The request line is limited. */
 const maxLength = 6000;

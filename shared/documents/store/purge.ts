@@ -2,7 +2,7 @@ import { type Db, ObjectId } from 'mongodb';
 import { noRowSecurity } from '../../collections/collection.ts';
 import { type CollectionRecord, collectionRecords } from '../../collections/collection-record.ts';
 import { usersCollection } from '../../collections/names.ts';
-import { graceEnd, isTombstone, notTrashedAfter, trashedBy } from '../../collections/trash-conditions.ts';
+import { isTombstone, notTrashedAfter, trashEnd, trashedBy } from '../../collections/trash-conditions.ts';
 import { clock, dayMs } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { describeError, log, logFailure } from '../../core/log.ts';
@@ -64,7 +64,7 @@ const emptyLeft = async (project: Project, collection: Emptied, deadline: number
  * tombstones.
  */
 const purgeExpired = async (project: Project, collection: Emptied, deadline: number): Promise<Removal> => {
-  const expired = trashedBy(graceEnd());
+  const expired = trashedBy(trashEnd());
   const { feed, ...plain } = collection;
   if (!feed?.on) return removeTrashed(project, plain, expired, deadline);
   const buried = await removeTrashed(project, collection, expired, deadline);

@@ -5,7 +5,7 @@ import { handler as purgeTrash } from '../../../functions/jobs/purge-trash.ts';
 import { handler as runTask } from '../../../functions/jobs/run-task.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { noRowSecurity } from '../../../shared/collections/collection.ts';
-import { graceEnd, trashedBy } from '../../../shared/collections/trash-conditions.ts';
+import { trashEnd, trashedBy } from '../../../shared/collections/trash-conditions.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { emptyTrash, removeTrashed } from '../../../shared/documents/store/empty-trash.ts';
 import { purgeProject, runPurge } from '../../../shared/documents/store/purge.ts';
@@ -149,7 +149,7 @@ describe('the purge of a project', () => {
           await removeTrashed(
             elsewhere,
             { name: 'notes', rls: noRowSecurity },
-            trashedBy(graceEnd()),
+            trashedBy(trashEnd()),
             clock.now() + 5000,
           )
         ).complete,

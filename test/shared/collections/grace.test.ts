@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { daysLeft, graceEnd } from '../../../shared/collections/trash-conditions.ts';
+import { daysLeft, trashEnd } from '../../../shared/collections/trash-conditions.ts';
 import { clock } from '../../../shared/core/clock.ts';
 
 const now = Date.UTC(2026, 5, 30, 12);
@@ -26,5 +26,5 @@ describe('the days that a trashed document has left are', () => {
 });
 
 test('what was trashed 30 days ago, to the millisecond, has been kept for long enough', () => {
-  expect(graceEnd()).toEqual(new Date(now - 30 * dayMs));
+  expect(trashEnd()).toEqual(new Date(now - 30 * dayMs));
 });

@@ -32,7 +32,7 @@ time after \`expiresAt\`, in seconds since 1970, so whatever reads one compares 
 
 The kinds are those of [table-keys.ts](../shared/persistence/table-keys.ts), which this page is made of: after a change there, run its
 [test](../test/shared/persistence/keys.test.ts) with \`-u\`. Keys are made by [item-keys.ts](../shared/persistence/item-keys.ts), and items are read and
-written by [table.ts](../shared/persistence/table.ts) and [table.ts](../shared/persistence/table.ts), in plain values. Functions may touch the partitions
+written by [table.ts](../shared/persistence/table.ts), in plain values. Functions may touch the partitions
 that [grants.ts](../infra/stacks/grants.ts) lets them into.
 `;
 
