@@ -50,7 +50,7 @@ const open = async (name: string) => {
 };
 
 describe('the access of a collection', () => {
-  test('is chosen on a card, after the page has shown what will change', async () => {
+  test('page shows the effect of the chosen card before it is saved', async () => {
     await project.addCollection({ name: 'notes', schema: [{ key: 'title', type: 'String' }] });
     const { page, form, save, card, isCurrent, row } = await open('notes');
     await isCurrent('Public read').waitFor();
@@ -85,7 +85,7 @@ describe('the access of a collection', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('by rules is completed while it is typed: fields and operands, by click and by keyboard', async () => {
+  test('rule editor completes fields and operands by click and by keyboard', async () => {
     await project.addCollection({ name: 'tasks', schema: [{ key: 'assignee', type: 'String' }] });
     const { page, card, rule } = await open('tasks');
     await card('Custom rules').check();
@@ -101,7 +101,7 @@ describe('the access of a collection', () => {
     await editor.press('End');
     await editor.pressSequentially(', $n');
     await page.getByRole('option', { name: '$not' }).waitFor();
-    // The list takes no key at the moment it opens.
+    // The list ignores keys at the moment it opens, so Enter is pressed again.
     await expect
       .poll(async () => {
         await editor.press('Enter');
@@ -111,7 +111,7 @@ describe('the access of a collection', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('by rules is written with parts, explained, refused at its path, and saved with its hints', async () => {
+  test('custom rules are explained, rejected at their path when invalid, and saved with hints', async () => {
     const members = { key: 'members', type: 'Array', items: { type: 'String' } };
     await project.addCollection({ name: 'boards', schema: [members] });
     const schema = [
@@ -169,7 +169,7 @@ describe('the access of a collection', () => {
     await form.getByText('No changes yet.').waitFor();
   });
 
-  test('is tried as a user found by email, with what each part of the rule comes to', async () => {
+  test('page tries a request as a user found by email and shows the result of each part of the rule', async () => {
     const { email, accessToken } = await project.newUser();
     const author = String(claimsOf(accessToken).sub);
     const schema = [

@@ -14,8 +14,8 @@ afterAll(() => browser.close());
 
 const urlOf = (path: string) => `${inject('stack').dashboardUrl}${path}`;
 
-describe('what is done to one’s own account in the console', () => {
-  test('it is made, leads to the projects, and belongs to an address that is not verified yet', async () => {
+describe('developer account in the console', () => {
+  test('sign-up opens the projects and leaves the email address unverified', async () => {
     const { page, problems } = await browser.newPage();
     const email = `new-${Date.now()}@example.com`;
     await page.goto(urlOf('/sign-up'));
@@ -29,12 +29,12 @@ describe('what is done to one’s own account in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('another session of it ends, and is signed out where it was', async () => {
+  test('another session is signed out when it is ended', async () => {
     const developer = await newDeveloper();
     const other = await openAs(browser, developer, '/account');
     const { page, problems } = await openAs(browser, developer, '/account');
     const sessions = page.getByRole('table', { name: 'Sessions' }).getByRole('row');
-    // The head, this session, that of the other window, and the one that the test itself has.
+    // Four rows: the header, this session, the one of the other window, and the test’s own.
     await expect.poll(() => sessions.count()).toBe(4);
     const ends = sessions.getByRole('button', { name: 'End', exact: true });
     for (const left of [3, 2]) {
@@ -47,7 +47,7 @@ describe('what is done to one’s own account in the console', () => {
     expect([...problems, ...other.problems]).toEqual([]);
   });
 
-  test('it is deleted by its password, and nobody signs in to it again', async () => {
+  test('account is deleted with its password and can no longer sign in', async () => {
     const developer = await newDeveloper();
     const { page, problems } = await openAs(browser, developer, '/account');
     await page.getByRole('button', { name: 'Delete the account' }).click();
@@ -65,7 +65,7 @@ describe('what is done to one’s own account in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('a mail is asked for whose code sets another password', async () => {
+  test('emailed code sets a new password', async () => {
     const developer = await newDeveloper();
     const { page, problems } = await browser.newPage();
     await page.goto(urlOf('/reset-password'));

@@ -17,8 +17,8 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-describe('the account in the console', () => {
-  test('makes a token with the scopes that are ticked, shows it once, and revokes it once its name is typed', async () => {
+describe('account page in the console', () => {
+  test('token gets the checked scopes, is shown once, and is revoked when its name is typed', async () => {
     const { page, problems } = opened;
     await page.getByLabel('Name of the token').fill('backup');
     await page.getByLabel('documents:read').uncheck();
@@ -45,7 +45,7 @@ describe('the account in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('warns when a scope is chosen that lets a token reach more than its name says', async () => {
+  test('form shows a warning when a scope lets a token reach more than its name says', async () => {
     const { page, problems } = opened;
     const warning = page.getByRole('group', { name: 'Scopes' }).getByRole('status');
     for (const scope of farReachingScopes) {
@@ -61,7 +61,7 @@ describe('the account in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('sends the mail again that verifies the address', async () => {
+  test('button sends the verification email again', async () => {
     const other = await newDeveloper('pro', { isVerified: false });
     const { page, problems } = await openAs(browser, other, '/account');
     await page.getByRole('button', { name: 'Send the email again' }).click();

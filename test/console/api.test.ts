@@ -17,14 +17,14 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-/** The part of one route, which is opened by its first line; the one that was open before closes a moment later. */
+/** Opens the section of one route. The section that was open closes a moment later. */
 const openCall = async (line: string) => {
   const part = opened.page.locator('details').filter({ has: opened.page.locator('summary', { hasText: line }) });
   await part.first().locator('summary').click();
   return part.first();
 };
 
-/** Runs a snippet of JavaScript as it was copied, but for these words; what it printed. */
+/** Runs a copied JavaScript snippet with these words replaced and returns its output. */
 const run = (code: string, words: Readonly<Record<string, string>>): Promise<string> =>
   new Promise((resolve, reject) => {
     const filled = Object.entries(words).reduce((text, [word, value]) => text.replaceAll(word, value), code);
@@ -33,7 +33,7 @@ const run = (code: string, words: Readonly<Record<string, string>>): Promise<str
     );
   });
 
-describe('the snippets of the API page', () => {
+describe('snippets of the API page', () => {
   const calls = [
     'create-document',
     'create-documents',
@@ -50,7 +50,7 @@ describe('the snippets of the API page', () => {
     ['big', {}, 'secret'],
     ['members', {}, 'user'],
     ['orders', { at: '2026-01-31T12:00:00.000Z' }, 'secret'],
-  ] as const)('work as they are copied for the collection %s, with their keys filled in', async (name, held, way) => {
+  ] as const)('run as copied for the collection %s when the keys are filled in', async (name, held, way) => {
     const sampleProject = await newProject([
       { name: 'big' },
       {
@@ -100,8 +100,8 @@ describe('the snippets of the API page', () => {
   });
 });
 
-describe('the API page', () => {
-  test('calls a route in place with the project’s own names and key, and shows the answer as text', async () => {
+describe('API page', () => {
+  test('sends a request with the project’s own names and key and shows the response as text', async () => {
     const { page, problems } = opened;
     const list = await openCall('List, filter, sort');
     await expect.poll(() => list.getByLabel('Path and query').inputValue()).toMatch(/^\/api\/data\/posts\?/);
@@ -116,7 +116,7 @@ describe('the API page', () => {
     expect(problems).toEqual([]);
   });
 
-  test('shows its calls once it knows what to name in them, however late that comes', async () => {
+  test('shows its routes when the list of collections arrives late', async () => {
     const { page } = opened;
     const late = Promise.withResolvers<void>();
     await page.route('**/collections?*', async (route) => {
@@ -132,7 +132,7 @@ describe('the API page', () => {
     await page.unroute('**/collections?*');
   });
 
-  test('leads to the description of the dashboard’s own API', async () => {
+  test('links to the description of the dashboard API', async () => {
     const { page } = opened;
     const [description] = await Promise.all([
       page.context().waitForEvent('page'),
@@ -142,7 +142,7 @@ describe('the API page', () => {
     await description.close();
   });
 
-  test('takes the secret key for as long as the page is open, and keeps it nowhere', async () => {
+  test('uses the secret key only while the page is open and does not store it', async () => {
     const { page, problems } = opened;
     const create = await openCall('Insert a document');
     await create.getByLabel('Body').fill('{"title": "From the page"}');
@@ -156,7 +156,7 @@ describe('the API page', () => {
     expect(problems).toEqual([]);
   });
 
-  test('asks before what deletes', async () => {
+  test('asks for confirmation before it sends a request that deletes', async () => {
     const { page, problems } = opened;
     const remove = await openCall('DELETE /api/data/{collectionName}/{id}');
     const { body } = await project.api<{ data: { items: { _id: string }[] } }>('GET', '/api/data/posts?title=Hello');
@@ -170,7 +170,7 @@ describe('the API page', () => {
     expect(problems).toEqual([]);
   });
 
-  test('403 ORIGIN_NOT_ALLOWED says what is missing, and adds it', async () => {
+  test('403 ORIGIN_NOT_ALLOWED shows a button that adds the missing origin', async () => {
     const { page, problems } = opened;
     const path = `/api/projects/${project.id}`;
     await project.developer.dashboard('PATCH', path, { allowedDomains: ['https://app.example.com'] });

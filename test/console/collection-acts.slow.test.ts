@@ -28,8 +28,8 @@ const button = (name: string, within: Pick<Page, 'getByRole'> = page) =>
 const dialog = () => page.getByRole('dialog');
 const row = (text: string) => page.getByRole('row').filter({ hasText: text });
 
-describe('acts on a collection', () => {
-  test('build and delete an index, change its schema', async () => {
+describe('actions on a collection', () => {
+  test('index is built and deleted, and a field is added to the schema', async () => {
     await open('/documents/posts/indexes');
     await page.getByLabel('Fields').fill('views');
     await button('Build').click();
@@ -43,7 +43,7 @@ describe('acts on a collection', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('switch its changes feed on, and off again', async () => {
+  test('changes feed is switched on and off', async () => {
     const form = page.locator('form').filter({ hasText: 'Record changes for syncing' });
     const feed = form.getByRole('checkbox');
     const since = () => project.api('GET', '/api/data/posts/changes');
@@ -65,7 +65,7 @@ describe('acts on a collection', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('delete documents for ever, one and all', async () => {
+  test('documents are deleted permanently, one of them alone and then all', async () => {
     for (const title of ['one', 'two']) {
       const { body } = await project.api<{ _id: string }>('POST', '/api/data/posts', { body: { title } });
       await project.api('DELETE', `/api/data/posts/${body._id}`);
@@ -85,7 +85,7 @@ describe('acts on a collection', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('have a schema proposed; delete the collection, and then the project', async () => {
+  test('schema is suggested, then the collection and the project are deleted', async () => {
     await withAssistant(page);
     await open('/new-collection');
     await page.getByLabel('What is it for?').fill('A shop');

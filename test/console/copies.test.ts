@@ -17,7 +17,7 @@ afterAll(() => browser.close());
 
 const copied = () => opened.page.evaluate<string>('navigator.clipboard.readText()');
 
-test('what apps name a project by, and the id of a user, are there to copy', async () => {
+test('base URL, project id, publishable key and user id can be copied', async () => {
   const { page, problems } = opened;
   const base = `${inject('stack').dashboardUrl}/projects/${project.id}`;
   await page.goto(`${base}/settings/keys`);
@@ -32,7 +32,7 @@ test('what apps name a project by, and the id of a user, are there to copy', asy
   expect(problems).toEqual([]);
 });
 
-test('a browser that does not let the page copy is told of', async () => {
+test('page shows a message when the browser blocks copying', async () => {
   const { page, problems } = opened;
   await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
   await page.getByRole('button', { name: 'Copy the id' }).click();

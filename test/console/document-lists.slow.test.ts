@@ -38,11 +38,11 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-describe('lists of documents', () => {
+describe('document list', () => {
   const heads = async () =>
     (await opened.page.locator('thead th').allTextContents()).map((text) => text.trim()).filter(Boolean);
 
-  test('show the columns that were chosen, which the address and the browser keep', async () => {
+  test('shows the chosen columns, which the address and the browser keep', async () => {
     const { page, problems } = opened;
     await expect.poll(heads).toEqual(['title', 'views', 'createdAt']);
     await page.getByRole('button', { name: 'Columns' }).click();
@@ -63,7 +63,7 @@ describe('lists of documents', () => {
     expect(problems).toEqual([]);
   });
 
-  test('are sorted by a click on a head, this way, that way, and as before', async () => {
+  test('is sorted ascending, descending and as before by clicks on a column head', async () => {
     const { page } = opened;
     const sort = page.getByRole('columnheader', { name: 'views' });
     for (const [order, first] of [
@@ -78,7 +78,7 @@ describe('lists of documents', () => {
     await page.waitForURL(base);
   });
 
-  test('are kept as views under a name, to go back to, to rename, to delete and have again', async () => {
+  test('saves a view by name, opens it, renames it, deletes it and restores it', async () => {
     const { page, problems } = opened;
     await page.evaluate(([key, views]) => localStorage.setItem(key, views), [
       `basalt:views:${project.id}/posts`,
@@ -86,7 +86,7 @@ describe('lists of documents', () => {
     ] as const);
     await page.goto(`${base}?views_gte=3&sort=-views`);
     await page.getByRole('button', { name: 'Views ▾', exact: true }).click();
-    // A view that was kept before filters were conditions has become one.
+    // A saved view with an old filter is converted to a condition.
     const older = await page.getByRole('link', { name: 'Older' }).getAttribute('href');
     expect(older?.split('?')[1]).toBe(
       new URLSearchParams({ where: '{"views":{"$lt":2}}', columns: 'title' }).toString(),
@@ -110,7 +110,7 @@ describe('lists of documents', () => {
     expect(problems).toEqual([]);
   });
 
-  test('are searched in the fields that the schema names, and filtered by a condition as JSON', async () => {
+  test('searches the searchable fields and filters by a condition as JSON', async () => {
     const { page, problems } = opened;
     const searched = await newProject([
       { name: 'posts', schema: [{ key: 'title', type: 'String', searchable: true }] },
@@ -145,10 +145,10 @@ describe('lists of documents', () => {
     expect(problems).toEqual([]);
   });
 
-  test('are filtered by alternatives, put together by keyboard alone', async () => {
+  test('is filtered by alternatives that are entered by keyboard alone', async () => {
     const { page } = opened;
     await page.goto(`${base}?views_gte=1`);
-    // An address of before opens as it is, and becomes a condition with the first change.
+    // An address with an old filter opens unchanged. The first change converts it to a condition.
     await page.getByText('1–4 of 4').waitFor();
     await page.getByRole('button', { name: 'views ≥ 1', exact: true }).waitFor();
     await page.keyboard.press('/');
@@ -171,7 +171,7 @@ describe('lists of documents', () => {
     expect(new URL(page.url()).searchParams.get('where')).toBe('{"views":{"$gte":1}}');
   });
 
-  test('are walked through by keys: j, k, Enter, Escape, n', async () => {
+  test('is controlled by the keys j, k, Enter, Escape and n', async () => {
     const { page, problems } = opened;
     await page.goto(`${base}?sort=views`);
     await page.getByRole('link', { name: 'Post 0' }).waitFor();
@@ -194,7 +194,7 @@ describe('lists of documents', () => {
     expect(problems).toEqual([]);
   });
 
-  test('have a document duplicated, as a draft of its own', async () => {
+  test('duplicates a document as a new draft', async () => {
     const { page } = opened;
     const id = await idOf({ title: 'Template', views: 70 });
     await page.goto(`${base}?open=${id}`);
@@ -210,7 +210,7 @@ describe('lists of documents', () => {
     await expect.poll(() => countOf('title=Template&views=71')).toBe(0);
   });
 
-  test('have several that are seen moved to the trash at once, with a way back, and ask for the list once for each', async () => {
+  test('moves selected documents to the trash, restores them by Undo, and reloads once after each', async () => {
     const { page, problems } = opened;
     await page.goto(`${base}?views_lt=5`);
     await page.getByText('1–5 of 5').waitFor();
@@ -220,7 +220,7 @@ describe('lists of documents', () => {
     await page.keyboard.press('Enter');
     await page.getByText('2 selected').waitFor();
     await query.fill('views_lt=5');
-    // What is selected shows before the list does, which is not to be counted below.
+    // The selection appears before the response of the list, which must not be counted below.
     const list = page.waitForResponse((response) => /\/documents\?.*views_lt=5/.test(response.url()));
     await page.keyboard.press('Enter');
     await list;
@@ -240,7 +240,7 @@ describe('lists of documents', () => {
     expect(problems).toEqual([]);
   });
 
-  test('show a changed schema at once', async () => {
+  test('shows a changed schema immediately', async () => {
     const { page } = opened;
     await page.goto(base);
     await page.getByRole('columnheader', { name: 'views' }).waitFor();
@@ -253,7 +253,7 @@ describe('lists of documents', () => {
     await page.getByRole('columnheader', { name: 'subtitle' }).waitFor();
   });
 
-  test('fit a phone, whatever is open', async () => {
+  test('fits a phone screen with every panel open', async () => {
     const { page } = opened;
     const id = await idOf({ title: 'wide '.repeat(200), views: 900 });
     await page.setViewportSize({ width: 390, height: 844 });
@@ -269,7 +269,7 @@ describe('lists of documents', () => {
     expect(wide).toEqual([]);
   });
 
-  test('take no number that would change when it is stored, nor JSON that is none, and send neither', async () => {
+  test('rejects invalid JSON and numbers that storing would change, and sends no request', async () => {
     const { page, problems } = opened;
     await page.goto(`${base}?new=1&tab=json`);
     const editor = page.getByRole('textbox', { name: 'Document, as JSON' });
@@ -292,7 +292,7 @@ describe('lists of documents', () => {
     expect(problems).toEqual([]);
   });
 
-  test('without a schema are typed as JSON, in an editor that stays while it is typed into', async () => {
+  test('keeps its JSON editor while the user types in a collection without a schema', async () => {
     const { page, problems } = opened;
     await project.addCollection({ name: 'free' });
     await page.goto(base.replace(/posts$/, 'free'));
@@ -308,7 +308,7 @@ describe('lists of documents', () => {
     expect(problems).toEqual([]);
   });
 
-  test('whose page is larger than an answer are shown by fewer, beginning with the same one', async () => {
+  test('shows smaller pages, starting with the same document, when a page exceeds the response limit', async () => {
     const { page, problems } = opened;
     await project.addCollection({ name: 'large' });
     const text = 'y'.repeat(900_000);
@@ -323,7 +323,7 @@ describe('lists of documents', () => {
     expect(problems).toEqual([]);
   });
 
-  test('open a value of 4 MiB, which is scrolled through, changed and saved', async () => {
+  test('opens, scrolls, changes and saves a value of 4 MiB', async () => {
     const { page, problems } = opened;
     const id = await idOf({ title: 'Large', views: 1000 });
     const lines = Array.from({ length: 9000 }, (_, line) => `${line} ${'x'.repeat(90)}`);

@@ -45,7 +45,7 @@ const documentsOf = async (query: string) => {
 };
 
 describe('the documents of a collection', () => {
-  test('are shown as text, whatever they hold, and long values with their size', async () => {
+  test('are shown as text with any content, and long values with their size', async () => {
     const { page, problems } = opened;
     expect(await page.getByRole('link', { name: hostile }).count()).toBe(1);
     expect(await page.getByText('9.8 KiB').count()).toBe(1);
@@ -53,7 +53,7 @@ describe('the documents of a collection', () => {
     expect(problems).toEqual([]);
   });
 
-  test('say which fields were not stored when one is inserted or saved', async () => {
+  test('report the fields that were not stored after an insert or a save', async () => {
     const { page, problems } = opened;
     const editor = page.getByLabel('Document, as JSON');
     await page.getByRole('link', { name: 'people' }).click();
@@ -73,7 +73,7 @@ describe('the documents of a collection', () => {
     await page.getByRole('link', { name: 'Hello' }).waitFor();
   });
 
-  test('are filtered by conditions that are built, changed before they run, and stand in the address', async () => {
+  test('are filtered by conditions that can be edited and that the address keeps', async () => {
     const { page } = opened;
     await page.keyboard.press('/');
     await page.getByLabel('Field', { exact: true }).fill('isPublic');
@@ -104,7 +104,7 @@ describe('the documents of a collection', () => {
     expect(where()).toBe('{"views":{"$lt":1}}');
   });
 
-  test('are changed by an explicit act, moved to the trash, and back by Undo', async () => {
+  test('are changed only after Edit, moved to the trash, and restored by Undo', async () => {
     const { page, problems } = opened;
     await page.goto(`${base}?views=0`);
     await page.getByRole('link', { name: 'Hello' }).click();
@@ -126,7 +126,7 @@ describe('the documents of a collection', () => {
     expect(problems).toEqual([]);
   });
 
-  test('are one draft on two tabs, which a wrong click does not lose', async () => {
+  test('have one draft for both tabs, and a wrong click does not lose it', async () => {
     const { page, problems } = opened;
     await page.goto(`${base}?views=0`);
     await page.getByRole('link', { name: 'Good morning' }).click();
@@ -156,7 +156,7 @@ describe('the documents of a collection', () => {
     expect(problems).toEqual([]);
   });
 
-  test('400 VALIDATION_FAILED stands at the field that it is about, in the words of the service', async () => {
+  test('400 VALIDATION_FAILED shows the message of the service at its field', async () => {
     const { page } = opened;
     await page.goto(base);
     await page.getByRole('link', { name: 'From JSON' }).waitFor();
@@ -176,7 +176,7 @@ describe('the documents of a collection', () => {
     expect(await documentsOf('views=99')).toMatchObject([{ title: 'Typed' }]);
   });
 
-  test('412 REVISION_MISMATCH shows both versions field by field, and saves what is chosen', async () => {
+  test('412 REVISION_MISMATCH shows both versions of each field and saves the chosen values', async () => {
     const { page, problems } = opened;
     const { body } = await project.api<{ _id: string }>('POST', '/api/data/posts', {
       body: { title: 'First', views: 500, isPublic: true },

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 describe('every screen', () => {
-  test.each(themes)('has nothing in the way of anybody, in the %s', async (colorScheme) => {
+  test.each(themes)('has no obstacles, repeated requests or overflow in the %s theme', async (colorScheme) => {
     const projects = await newShownProjects();
     const [member, stranger] = [await browser.newPage({ colorScheme }), await browser.newPage({ colorScheme })];
     await member.page.goto(consoleOrigin());
@@ -31,7 +31,7 @@ describe('every screen', () => {
       await page.goto(consoleOrigin() + addressOf(screen, projects));
       await page.locator('main h1').waitFor();
       await page.waitForLoadState('networkidle');
-      // A beginner's page looks for the first document again and again.
+      // The page of a beginner polls for the first document.
       const twice = as === 'beginner' ? [] : asked.filter((request, place) => asked.indexOf(request) !== place);
       found.push(...twice.map((request) => `${name} makes twice: ${request}`));
       await act?.(page);

@@ -23,7 +23,7 @@ const goTo = (page: Page, area: string) => page.getByRole('link', { name: area, 
 const usageIsThere = (page: Page) => page.getByText('Mails this month').waitFor();
 const line = (page: Page) => page.getByText("Can't reach Basalt. Reconnecting");
 
-describe('a console whose service fails', () => {
+describe('console with a failing service', () => {
   let page: Page;
   let context: BrowserContext;
   let problems: string[];
@@ -38,7 +38,7 @@ describe('a console whose service fails', () => {
     await page.getByText('No users yet').waitFor();
   });
 
-  /** Has requests fail until what is returned is called. */
+  /** Makes matching requests fail until the returned function is called. */
   const meet = async (which: RegExp, fault: (route: Route) => Promise<void>): Promise<() => Promise<void>> => {
     const isMet = (url: URL): boolean => which.test(url.pathname);
     await context.route(isMet, fault);
@@ -47,12 +47,9 @@ describe('a console whose service fails', () => {
   const refuse = (route: Route) => route.abort('connectionrefused');
 
   test.each([
-    ['nobody answers', refuse],
-    [
-      'what stands before it answers 502',
-      (route: Route) => route.fulfill({ status: 502, body: '<h1>Bad Gateway</h1>' }),
-    ],
-  ])('says so in a line at the top when %s, and goes on by itself', async (_, fault) => {
+    ['the service is unreachable', refuse],
+    ['its proxy returns 502', (route: Route) => route.fulfill({ status: 502, body: '<h1>Bad Gateway</h1>' })],
+  ])('shows a line at the top when %s and reconnects automatically', async (_, fault) => {
     const heal = await meet(/^\/api\//, fault);
     await goTo(page, 'Usage');
     await line(page).waitFor();
@@ -63,7 +60,7 @@ describe('a console whose service fails', () => {
     expect(problems).toEqual([]);
   });
 
-  test('keeps what was typed when nobody answers, and the line goes although nothing is asked for', async () => {
+  test('keeps typed text when the service is unreachable and hides the line when it is back', async () => {
     await page.getByRole('button', { name: 'New user' }).click();
     await page.getByLabel('Email address').fill('ann@example.com');
     await page.getByLabel('Password').fill('long enough for all');
@@ -79,7 +76,7 @@ describe('a console whose service fails', () => {
   test.each([
     ['console.json', /^\/console\.json$/],
     ['the session', /^\/api\//],
-  ])('begins once it answers, where it did not for %s', async (_, which) => {
+  ])('starts when the service is back after it failed for %s', async (_, which) => {
     const heal = await meet(which, refuse);
     await page.goto(urlOf(screen('/usage')));
     await line(page).waitFor();
@@ -87,7 +84,7 @@ describe('a console whose service fails', () => {
     await usageIsThere(page);
   });
 
-  test('begins again at the address of a page whose script could not be had', async () => {
+  test('opens the requested page when its script becomes available', async () => {
     const heal = await meet(/^\/assets\/usage-/, refuse);
     await goTo(page, 'Usage');
     await line(page).waitFor();
@@ -104,7 +101,7 @@ describe('a console whose service fails', () => {
     ['missing indexes', '/usage', /\/missing-indexes$/],
     ['the API', '/api', /^\/api\/projects\/[^/]+$/],
     ['files', '/files', /^\/api\/projects\/[^/]+$/],
-  ])('500 of a part is said, and tried again, although the rest is there: %s', async (_, path, which) => {
+  ])('500 for a part of a page shows an error that can be retried: %s', async (_, path, which) => {
     const heal = await meet(which, (route) =>
       route.fulfill({ status: 500, json: { success: false, code: 'SAID_BY_TEST', message: 'It broke.' } }),
     );
@@ -117,7 +114,7 @@ describe('a console whose service fails', () => {
     await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
   });
 
-  test.each([429, 503])('%i waits as it is told, says how long, and tries again by itself', async (status) => {
+  test.each([429, 503])('%i shows the requested waiting time and is retried automatically after it', async (status) => {
     const asked: number[] = [];
     const heal = await meet(/^\/api\/.*\/usage$/, (route) => {
       asked.push(Date.now());
@@ -125,7 +122,7 @@ describe('a console whose service fails', () => {
       return asked.length < 3 ? route.fulfill({ status, body, headers: { 'retry-after': '2' } }) : route.fallback();
     });
     const note = page.getByRole('alert').filter({ hasText: 'Not now, please.' });
-    // It stands there for two seconds, which may be over when the page says that it has loaded.
+    // The text is visible for two seconds, which can end before the page has loaded.
     const wait = note.getByText(/^Retrying in [012] s\.$/).waitFor();
     await Promise.all([wait, page.goto(urlOf(screen('/usage')))]);
     await usageIsThere(page);
@@ -134,7 +131,7 @@ describe('a console whose service fails', () => {
     expect(asked.map((at, place) => at - (asked[place - 1] ?? 0) >= 2000)).toEqual([true, true, true]);
   });
 
-  test('429 of an act says how long to wait, which is not done by itself', async () => {
+  test('429 for an action shows the waiting time and is not retried automatically', async () => {
     await page.getByRole('button', { name: 'New user' }).click();
     await page.getByLabel('Email address').fill('ben@example.com');
     await page.getByLabel('Password').fill('long enough for all');
@@ -151,7 +148,7 @@ describe('a console whose service fails', () => {
     await page.keyboard.press('Escape');
   });
 
-  test('403 says which role is needed, and who has it', async () => {
+  test('403 shows the required role and says to ask an admin or the owner', async () => {
     const viewer = await newMember(project, 'viewer');
     const opened = await openAs(browser, viewer, screen('/settings/general'));
     await opened.page.getByLabel('Name').fill('Mine');
@@ -168,7 +165,7 @@ describe('a console whose service fails', () => {
     ['a user', `/users?open=${'0'.repeat(24)}`, 'USER_NOT_FOUND', 'Users', '/users'],
     ['a template', `/mail/templates?open=${'0'.repeat(24)}`, 'TEMPLATE_NOT_FOUND', 'Templates', '/mail/templates'],
     ['a webhook', `/settings/webhooks?open=${'0'.repeat(24)}`, 'WEBHOOK_NOT_FOUND', 'Webhooks', '/settings/webhooks'],
-  ])('404 of %s says what is gone, with the way up', async (_, at, code, label, up) => {
+  ])('404 for %s shows its code and a link to the parent page', async (_, at, code, label, up) => {
     const inProject = !at.startsWith('/projects');
     await page.goto(urlOf(inProject ? screen(at) : at));
     const note = page.getByRole('alert').filter({ hasText: code }).first();
@@ -176,7 +173,7 @@ describe('a console whose service fails', () => {
     await page.waitForURL(urlOf(inProject ? screen(up) : up));
   });
 
-  test('404 of a project leaves no name waited for', async () => {
+  test('404 for a project does not leave its name loading', async () => {
     await page.goto(urlOf(`/projects/${'0'.repeat(24)}`));
     await page.getByRole('alert').filter({ hasText: 'PROJECT_NOT_FOUND' }).waitFor();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
@@ -187,7 +184,7 @@ describe('a console whose service fails', () => {
   test.each([
     ['settings', '/settings/general', 'App URL'],
     ['a schema', '/documents/posts/schema', 'Add a field'],
-  ])('says that %s are loaded as long as the service takes', async (_, at, there) => {
+  ])('shows that %s are loading until the service responds', async (_, at, there) => {
     const { promise: held, resolve: answer } = Promise.withResolvers<void>();
     const heal = await meet(/^\/api\/projects\//, async (route) => {
       await held;
@@ -202,7 +199,7 @@ describe('a console whose service fails', () => {
     await heal();
   });
 
-  test('an address that is none says so, with a way on', async () => {
+  test('shows an error and keeps its navigation when the address is invalid', async () => {
     await page.goto(urlOf(`${screen('/users')}/%E0%A4%A`));
     await page.getByRole('main').getByRole('alert').or(page.getByText('Page not found.')).waitFor();
     await goTo(page, 'Usage');

@@ -22,7 +22,7 @@ const addField = async (place: number, key: string) => {
   await row(place).getByLabel('Field', { exact: true }).fill(key);
 };
 
-test('who writes and who reads a field is chosen from a list, or typed as a rule', async () => {
+test('write and read rights of a field are chosen from a list or typed as a rule', async () => {
   await page.getByLabel('Name').fill('products');
   await addField(0, 'price');
   await row(0).getByLabel('Writes', { exact: true }).selectOption('Only the server');
@@ -46,7 +46,7 @@ test('who writes and who reads a field is chosen from a list, or typed as a rule
   ]);
 });
 
-test('open fields of users that suggest a right or a secret have a warning, and saving keeps the rights', async () => {
+test('users schema shows a warning when users can set a role or everyone can read an address', async () => {
   await page.goto(new URL(`/projects/${project.id}/documents/users/schema`, page.url()).href);
   await page.getByText('Users can set "role" themselves.').waitFor();
   await page.getByText('Everyone can see "address" of each user.').waitFor();

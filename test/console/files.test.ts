@@ -23,7 +23,7 @@ const fileOf = (name: string, mimeType: string, content: string | Buffer) => ({
   buffer: Buffer.from(content),
 });
 
-/** What runs in the page: files are dropped as a browser does it. */
+/** Returns a page script that drops a file as a browser does. */
 const dropped = (name: string, content: string): string => `(() => {
   const dataTransfer = new DataTransfer();
   dataTransfer.items.add(new File([${JSON.stringify(content)}], ${JSON.stringify(name)}, { type: 'text/plain' }));
@@ -31,7 +31,7 @@ const dropped = (name: string, content: string): string => `(() => {
 })()`;
 
 describe('files in the console', () => {
-  test('are uploaded by choosing, several at once; what is refused says why and leaves the others alone', async () => {
+  test('are uploaded together when several are chosen, and rejected files show why', async () => {
     const { page, problems } = opened;
     await page.getByText('No files yet.').waitFor();
     await page
@@ -48,7 +48,7 @@ describe('files in the console', () => {
     await page.getByRole('alert').getByText('A file can have at most 10 MiB').waitFor();
     for (const name of ['dot.png', '<b>note.txt', 'table.csv', 'page.html'])
       await page.getByRole('link', { name }).waitFor();
-    // A file may be in the list before the page has the answer that says so.
+    // A file can be in the list before the page has the response to its upload.
     await expect
       .poll(() => page.getByRole('list', { name: 'Uploads' }).getByText('Uploaded', { exact: true }).count())
       .toBe(4);
@@ -56,14 +56,14 @@ describe('files in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('are uploaded by dropping them', async () => {
+  test('are uploaded when they are dropped on the page', async () => {
     const { page, problems } = opened;
     await page.evaluate(dropped('dropped.txt', 'Dropped'));
     await page.getByRole('link', { name: 'dropped.txt' }).waitFor();
     expect(problems).toEqual([]);
   });
 
-  test('are shown: a picture, text as text, and of what is a page nothing', async () => {
+  test('show a preview of images and text, and no preview of HTML pages', async () => {
     const { page, problems } = opened;
     await page.getByRole('link', { name: 'dot.png' }).click();
     const picture = page.getByRole('img', { name: 'dot.png' });
@@ -84,7 +84,7 @@ describe('files in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('are deleted once their name is typed', async () => {
+  test('are deleted when their name is typed', async () => {
     const { page, problems } = opened;
     await page.getByRole('button', { name: 'Delete' }).click();
     const dialog = page.getByRole('dialog');
@@ -94,7 +94,7 @@ describe('files in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('that are private say so, and whether users may upload is switched', async () => {
+  test('show that they are private and open by a signed link, and users are allowed to upload', async () => {
     const { page, problems } = opened;
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const { filePath } = await uploaded(project, 'for few');
@@ -124,7 +124,7 @@ describe('files in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('of which no link can be made say why', async () => {
+  test('show the error when no signed link can be created', async () => {
     const { page } = opened;
     const { filePath } = await uploaded(project, 'for few');
     expect((await confirm(project, filePath, 7)).status).toBe(200);
@@ -138,7 +138,7 @@ describe('files in the console', () => {
     await page.unroute(isSign, refuse);
   });
 
-  test('that are not confirmed are listed with what they reserve, and ended', async () => {
+  test('that are not confirmed are listed with their path, and their upload can be ended', async () => {
     const { page, problems } = opened;
     const before = problems.length;
     const { filePath } = (await request(project, 5, 'Öffentlich.txt')).body;
@@ -153,7 +153,7 @@ describe('files in the console', () => {
     expect(problems.slice(before)).toEqual([]);
   });
 
-  test('of which the storage does not take the bytes say so, and go on by another try', async () => {
+  test('show an error when the storage is unreachable and are uploaded by a retry', async () => {
     const { page } = opened;
     let refuses = true;
     await page.route(

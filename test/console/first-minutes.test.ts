@@ -11,8 +11,8 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-describe('the first minutes with the console', () => {
-  test('lead from the sign-in to a first document, which appears on the page by itself', async () => {
+describe('first minutes with the console', () => {
+  test('lead from the sign-in to a first document, which appears without a reload', async () => {
     const { page, problems } = await openAs(browser, await newDeveloper(), '/');
     await page.getByRole('button', { name: 'New project' }).click();
     await page.getByLabel('Name').fill('Garden');
@@ -57,7 +57,7 @@ describe('the first minutes with the console', () => {
     ['the users', '/users', 'button'],
     ['the first steps', '', 'button'],
     ['the settings', '/settings/sign-in', 'checkbox'],
-  ] as const)('turn accounts on from %s, where the collection of users is missing', async (_, place, role) => {
+  ] as const)('turn on accounts from %s when the users collection is missing', async (_, place, role) => {
     const { id, developer, publishableKey } = await newProject();
     const { page, problems } = await openAs(browser, developer, `/projects/${id}${place}`);
     await page.getByRole(role, { name: role === 'button' ? 'Turn on accounts' : 'Accounts' }).click();
@@ -73,7 +73,7 @@ describe('the first minutes with the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('401 says that address or password are wrong, and the sign-in goes on to where one wanted to be', async () => {
+  test('401 shows that email or password is wrong, and the next sign-in opens the requested page', async () => {
     const developer = await newDeveloper();
     const { page, problems } = await openAs(browser, { ...developer, password: 'not the password' }, '/account');
     await page.getByRole('alert').getByText('Invalid email or password').waitFor();
@@ -86,7 +86,7 @@ describe('the first minutes with the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('404 for a project of somebody else says that there is none, in the service’s words', async () => {
+  test('404 for the project of another developer shows the code of the service', async () => {
     const { id } = await newProject();
     const { page } = await openAs(browser, await newDeveloper(), `/projects/${id}`);
     await page.getByRole('alert').getByText('PROJECT_NOT_FOUND').waitFor();

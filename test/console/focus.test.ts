@@ -31,7 +31,7 @@ const open = async (path: string) => {
 
 beforeEach(() => open('/documents/posts'));
 
-/** Whether the focus is where it should be. */
+/** Waits until the element has the focus. */
 const isFocused = (role: Parameters<OpenPage['page']['getByRole']>[0], name: string) =>
   expect
     .poll(() =>
@@ -41,7 +41,7 @@ const isFocused = (role: Parameters<OpenPage['page']['getByRole']>[0], name: str
     )
     .toBe(true);
 
-test('the focus goes to the first field of a document that is begun, and back where it was by Escape', async () => {
+test('focus moves to the first field of a new document, and back on Escape', async () => {
   const { page } = opened;
   for (const key of ['j', 'n']) await page.keyboard.press(key);
   await isFocused('textbox', 'title');
@@ -58,7 +58,7 @@ test('the focus goes to the first field of a document that is begun, and back wh
   await isFocused('link', 'Hello');
 });
 
-test('400 VALIDATION_FAILED leads to the first field that is wrong, and what is of no field stands in sight', async () => {
+test('400 VALIDATION_FAILED moves the focus to the first wrong field, and other errors are visible', async () => {
   const { page } = opened;
   await page.keyboard.press('n');
   await page.getByRole('textbox', { name: 'title' }).fill('Another');
@@ -85,7 +85,7 @@ test('400 VALIDATION_FAILED leads to the first field that is wrong, and what is 
   await page.getByRole('button', { name: 'Discard changes' }).click();
 });
 
-test('412 REVISION_MISMATCH leads to what is to be chosen', async () => {
+test('412 REVISION_MISMATCH moves the focus to the first choice', async () => {
   const { page } = opened;
   for (const key of ['j', 'Enter']) await page.keyboard.press(key);
   await page.getByRole('button', { name: 'Edit', exact: true }).press('Enter');
@@ -98,7 +98,7 @@ test('412 REVISION_MISMATCH leads to what is to be chosen', async () => {
   await isFocused('region', id);
 });
 
-test('the focus stays with a user whose session ends, and Escape closes what a row opened', async () => {
+test('focus stays on the user when a session is ended, and returns to the row on Escape', async () => {
   const { page, problems } = opened;
   const { email } = await project.newUser();
   await open('/users');

@@ -12,14 +12,14 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-/** The emulated GitHub knows Linus, whom no other test needs; each test begins without an account of theirs. */
+/** Only these tests use the emulated GitHub user Linus. Each test starts without their account. */
 beforeEach(() => onControl((db) => db.collection('developers').deleteMany({ email: 'linus@example.com' })));
 
-describe('signing in with GitHub', () => {
+describe('sign-in with GitHub', () => {
   test.each([
     ['/sign-in', '/account'],
     ['/sign-up', '/'],
-  ])('from %s makes an account and leads to where one wanted to be', async (from, after) => {
+  ])('from %s creates an account and opens the requested page', async (from, after) => {
     const { page, problems } = await browser.newPage();
     await page.goto(`${consoleUrl()}${from === '/sign-in' ? after : from}`);
     await page.getByRole('button', { name: 'Continue with GitHub' }).click();
@@ -32,7 +32,7 @@ describe('signing in with GitHub', () => {
     expect(problems).toEqual([]);
   });
 
-  test('asks for the second factor of who has one, and leads to where one wanted to be', async () => {
+  test('asks for the second factor when the account has one, and opens the requested page', async () => {
     const { page, problems } = await browser.newPage();
     const enter = async () => {
       await page.goto(`${consoleUrl()}/account`);
@@ -57,7 +57,7 @@ describe('signing in with GitHub', () => {
     expect(problems).toEqual([]);
   });
 
-  test('shows why it came to nothing, and the way back', async () => {
+  test('shows the reason and a link back when it has expired', async () => {
     const { page, problems } = await browser.newPage();
     await page.goto(`${consoleUrl()}/api/auth/github/callback?state=x&code=y`);
     await page.getByRole('alert').getByText('This sign-in has expired').waitFor();
@@ -67,7 +67,7 @@ describe('signing in with GitHub', () => {
     expect(problems).toEqual([]);
   });
 
-  test('404 UNKNOWN_PROVIDER, where the operator has not set it up, stands on the page itself', async () => {
+  test('404 UNKNOWN_PROVIDER is shown on the sign-in page when GitHub is not set up', async () => {
     const { page } = await browser.newPage();
     const refusal = { code: 'UNKNOWN_PROVIDER', message: 'Sign-in with GitHub is not set up for this dashboard.' };
     await page.route('**/api/auth/github/start', (route) => route.fulfill({ status: 404, json: refusal }));

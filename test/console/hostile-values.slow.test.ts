@@ -11,12 +11,12 @@ let opened: OpenPage;
 const ids = { document: '', user: '', template: '' };
 
 const markup = '<img src=x onerror="globalThis.ran=1"><script>globalThis.ran=1</script>';
-/** Turns what follows around, and is never ended. */
+/** Reverses the text that follows it, because it is never closed. */
 const turned = 'a\u202e\u2067gnp.exe';
 const endless = 'x'.repeat(10_000);
 const link = 'javascript:globalThis.ran=1';
 
-/** The id of what a write answers: the dashboard wraps it, the data API does not. */
+/** Returns the id of a created resource. The dashboard wraps it in `data`, the data API does not. */
 const idIn = ({ body }: { readonly body: unknown }): string => {
   const { _id, data } = body as { readonly _id?: string; readonly data?: { readonly _id: string } };
   const id = _id ?? data?._id;
@@ -62,7 +62,7 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-/** What a page says of itself: whether anything ran, whether a link would, and how wide it is. */
+/** Returns whether a script ran, how many script links the page has, its width and its title. */
 const stateOf = (page: Page) =>
   page.evaluate<{ readonly ran: boolean; readonly links: number; readonly width: number; readonly title: string }>(`({
     ran: globalThis.ran !== undefined,
@@ -71,7 +71,7 @@ const stateOf = (page: Page) =>
     title: document.title,
   })`);
 
-describe('what somebody else wrote', () => {
+describe('hostile content', () => {
   const screens: readonly (readonly [name: string, path: () => string, shown: string])[] = [
     ['the list of projects', () => '/', markup.slice(0, 100)],
     ['a list of documents', () => `/projects/${project.id}/documents/posts`, markup],
@@ -91,7 +91,7 @@ describe('what somebody else wrote', () => {
   ];
 
   test.each(screens)(
-    'is text on the screen of %s, which stands on a phone and a wide screen',
+    'is shown as text on %s and does not overflow a phone or a wide screen',
     async (_, path, shown) => {
       const { page, problems } = opened;
       await page.goto(`${inject('stack').dashboardUrl}${path()}`);
@@ -108,7 +108,7 @@ describe('what somebody else wrote', () => {
     },
   );
 
-  test('that is half a character in an address is refused by the service, on the same screen', async () => {
+  test('in an address shows the error of the service on the same screen when it is half a character', async () => {
     const { page, problems } = opened;
     await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/posts?open=%ED%A0%BD`);
     await page.getByRole('alert').getByText('INVALID_ID').waitFor();
@@ -116,7 +116,7 @@ describe('what somebody else wrote', () => {
     expect(problems).toEqual([]);
   });
 
-  test('turns nothing around but itself: each value is isolated from what stands beside it', async () => {
+  test('does not reverse the text beside it, because each value is isolated', async () => {
     const { page } = opened;
     await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/posts`);
     await page.getByRole('cell', { name: 'gnp.exe' }).first().waitFor();

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-test('a file is imported with its own ids, in the place of what has them', async () => {
+test('import keeps the ids in a file and replaces the documents that have them', async () => {
   const { page, problems } = opened;
   const made = await project.api<{ _id: string }>('POST', '/api/data/notes', { body: { text: 'before' } });
   const { _id } = made.body;
@@ -33,7 +33,7 @@ test('a file is imported with its own ids, in the place of what has them', async
   expect(problems).toEqual([]);
 });
 
-test('a run that stored nothing is failed, with its reason in the dialog', async () => {
+test('import fails and shows the reason in a dialog when it stores nothing', async () => {
   const { page, problems } = opened;
   const importFile = async (name: string, text: string) => {
     await page.getByRole('button', { name: 'Import' }).click();

@@ -28,7 +28,7 @@ test.each([
   ['a template', 'mail/templates', ['Greeting', 'Edit'], { Subject: 'Good day', Text: 'A long text' }],
   ['a broadcast', 'mail/broadcasts', ['New broadcast'], { Subject: 'To all', HTML: '<p>Long</p>' }],
   ['a webhook', 'settings/webhooks', ['New webhook'], { Address: 'https://hooks.example.com/a', 'user.created': true }],
-])('what was typed into %s is offered after a reload, and asked about', async (_what, path, opening, typed) => {
+])('typed text of %s can be restored after a reload or discarded', async (_what, path, opening, typed) => {
   const { page, problems } = await openAs(browser, project.developer, `/projects/${project.id}/${path}`);
   const dialog = page.getByRole('dialog');
   const open = async () => {

@@ -18,7 +18,8 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 /**
- * Numbers what a reader can act on, and tells how many there are; of radio buttons only the chosen one is stopped at.
+ * Numbers the elements that Tab reaches and returns their HTML. Radio buttons are left out, because Tab reaches only
+ * the checked one.
  */
 const numbered = `(() => {
   const all = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')];
@@ -28,7 +29,7 @@ const numbered = `(() => {
   return seen.map((one) => one.outerHTML.slice(0, 120));
 })()`;
 
-/** Where the focus is: the number of the element, or nothing on what has none; and whether it can be seen. */
+/** Returns the number of the focused element and whether its outline is hidden. */
 const focused = `(() => {
   const at = document.activeElement;
   if (!at || at === document.body) return { end: true };
@@ -43,12 +44,15 @@ interface Focused {
   readonly html: string;
 }
 
-/** Walks a screen by Tab until it has come round, and tells what is not reached, not seen, or never left. */
+/**
+ * Presses Tab through a screen once and returns its problems: elements not reached, without an outline, or without an
+ * end.
+ */
 const walk = async (page: Page): Promise<readonly string[]> => {
   const stops = await page.evaluate<readonly string[]>(numbered);
   const missing = new Set(stops.keys());
   const found: string[] = [];
-  // A page may begin in its middle, where something was scrolled into sight: a whole round goes from end to end.
+  // The focus can start in the middle of a page, so the walk counts from one end to the next.
   let ends = 0;
   for (let presses = 0; presses < stops.length * 3 + 40; presses++) {
     await page.keyboard.press('Tab');
@@ -62,7 +66,7 @@ const walk = async (page: Page): Promise<readonly string[]> => {
   return [...found, 'has no end'];
 };
 
-/** Presses keys without a pause; true if something acts on the last, which keeps the browser from doing so. */
+/** Presses keys without a pause. True if the page handles the last key instead of the browser. */
 const pressed = (combination: string): string => `${JSON.stringify(combination.split(' '))}.map((key) =>
   !document.body.dispatchEvent(new KeyboardEvent('keydown', {
     key: key.replace('mod+', ''), ctrlKey: key.startsWith('mod+'), bubbles: true, cancelable: true,
@@ -78,8 +82,8 @@ const signedIn = async (place: string) => {
   return { page, id, developer, secretKey };
 };
 
-describe('by keyboard', () => {
-  test('Tab goes through everything on every screen, in sight, and out of it again', async () => {
+describe('keyboard', () => {
+  test('Tab reaches every control of every screen with a visible outline and leaves the page again', async () => {
     const { page } = await browser.newPage();
     const projects = await newShownProjects();
     await page.goto(consoleOrigin());
@@ -88,7 +92,7 @@ describe('by keyboard', () => {
     const found: string[] = [];
     for (const screen of screens) {
       const { name, as, act } = screen;
-      // What is opened by an act begins where it was opened.
+      // After an action, the focus starts at the element that was clicked.
       if (as === 'stranger' || act) continue;
       await page.goto(consoleOrigin() + addressOf(screen, projects));
       await page.locator('main h1').waitFor();
@@ -98,7 +102,7 @@ describe('by keyboard', () => {
     expect(found).toEqual([]);
   });
 
-  test('every key of the help does what it says, where it can be done, and no other key does anything', async () => {
+  test('each key of the help works on the pages where it applies, and no other key does anything', async () => {
     const { page, id, secretKey } = await signedIn('');
     await page.keyboard.press('?');
     const help = page.getByRole('dialog', { name: 'Keyboard' });
@@ -126,7 +130,7 @@ describe('by keyboard', () => {
     expect(unheard).toEqual(['none']);
   });
 
-  test('⌘K goes to a document by its id, and does what has a key', async () => {
+  test('⌘K opens a document by its id and runs the actions that have a key', async () => {
     const { page } = await signedIn('/documents/posts');
     await page.keyboard.press('Control+k');
     const field = page.getByRole('combobox', { name: 'Go to' });
@@ -140,7 +144,7 @@ describe('by keyboard', () => {
     await page.getByRole('region', { name: 'New document' }).waitFor();
   });
 
-  test('⌘K says how much fits what is typed, and that nothing does', async () => {
+  test('⌘K shows the number of matches, or that nothing matches', async () => {
     const { page } = await signedIn('/documents/posts');
     await page.keyboard.press('Control+k');
     const [field, said] = [page.getByRole('combobox', { name: 'Go to' }), page.getByRole('dialog').getByRole('status')];
@@ -155,7 +159,7 @@ describe('by keyboard', () => {
     expect(await field.getAttribute('aria-activedescendant')).toBeNull();
   });
 
-  test('the first stop leads past the places to what the screen has', async () => {
+  test('first Tab stop skips the navigation', async () => {
     const { page } = await signedIn('/users');
     await page.reload();
     await page.getByRole('button', { name: 'Turn on accounts' }).waitFor();
@@ -166,7 +170,7 @@ describe('by keyboard', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Turn on accounts');
   });
 
-  test('a user is opened by j and Enter', async () => {
+  test('j and Enter open a user', async () => {
     const { page } = await browser.newPage();
     const project = await newUsersProject();
     const { email } = await project.newUser();
@@ -177,7 +181,7 @@ describe('by keyboard', () => {
     await page.getByRole('region', { name: email }).waitFor();
   });
 
-  test('what has a panel is opened by j and Enter, or by a click anywhere in its row, and closed by Escape', async () => {
+  test('j and Enter, or a click in the row, open a panel, and Escape closes it', async () => {
     const { page, id } = await signedIn('/mail/templates');
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
@@ -190,7 +194,7 @@ describe('by keyboard', () => {
     expect(new URL(page.url()).pathname).toBe(`/projects/${id}/mail/templates`);
   });
 
-  test('menus go by arrows, Home and End, and give the focus back', async () => {
+  test('arrows, Home and End move in a menu, and closing it returns the focus', async () => {
     const { page } = await signedIn('');
     const button = page.locator('.top button[popovertarget]').last();
     const isFocused = (name: string | RegExp) =>
@@ -211,7 +215,7 @@ describe('by keyboard', () => {
     await page.locator('.menu:popover-open').waitFor({ state: 'detached' });
   });
 
-  test('dialogs that a menu opens give the focus back to its button', async () => {
+  test('dialog opened from a menu returns the focus to the button of the menu', async () => {
     const { page } = await signedIn('/documents/posts');
     const button = page.getByRole('button', { name: 'Views ▾' });
     await button.focus();
@@ -225,7 +229,7 @@ describe('by keyboard', () => {
   test.each([
     ['Linux x86_64', 'Ctrl+K'],
     ['MacIntel', '⌘K'],
-  ])('on %s the keys of the menu are shown as %s', async (platform, text) => {
+  ])('on %s the menu shows its keys as %s', async (platform, text) => {
     const { page } = await browser.newPage();
     await page.addInitScript(`Object.defineProperty(navigator, 'platform', { value: ${JSON.stringify(platform)} })`);
     const { developer } = await newProject();
@@ -235,7 +239,7 @@ describe('by keyboard', () => {
     await page.getByRole('dialog').waitFor();
   });
 
-  test('dialogs give the focus back to what opened them', async () => {
+  test('dialog returns the focus to the element that opened it', async () => {
     const { page } = await signedIn('/settings/general');
     const html = () => page.evaluate<string>('document.activeElement.outerHTML');
     const go = page.getByRole('button', { name: keyText('palette') });

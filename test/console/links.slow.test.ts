@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-/** Opens the link of a mail to somebody, who is signed in or not. */
+/** Opens the link of an email, signed in as `as` if it is given. */
 const follow = async (email: string, subject: RegExp, as?: Developer): Promise<OpenPage> => {
   const link = linkIn(await mailAbout(email, subject));
   expect(link.origin).toBe(inject('stack').dashboardUrl);
@@ -25,7 +25,7 @@ const follow = async (email: string, subject: RegExp, as?: Developer): Promise<O
   return opened;
 };
 
-test.each(['signed in', 'signed out'])('the link of the mail to verify an address does so, %s', async (state) => {
+test.each(['signed in', 'signed out'])('link of the verification email works when %s', async (state) => {
   const developer = await newUnverified();
   await developer.dashboard('POST', '/api/auth/resend-verification', { email: developer.email });
   const { page, problems } = await follow(developer.email, /Confirm/, state === 'signed in' ? developer : undefined);
@@ -36,7 +36,7 @@ test.each(['signed in', 'signed out'])('the link of the mail to verify an addres
   expect(problems).toEqual([]);
 });
 
-test.each(['signed in', 'signed out'])('the code of the mail to verify an address does so, %s', async (state) => {
+test.each(['signed in', 'signed out'])('code of the verification email works when %s', async (state) => {
   const developer = await newUnverified();
   await developer.dashboard('POST', '/api/auth/resend-verification', { email: developer.email });
   const { page, problems } = await follow(developer.email, /Confirm/, state === 'signed in' ? developer : undefined);
@@ -59,7 +59,7 @@ test.each(['signed in', 'signed out'])('the code of the mail to verify an addres
   expect(problems).toEqual([]);
 });
 
-test.each(['signed in', 'signed out'])('the link of a reset sets another password, %s', async (state) => {
+test.each(['signed in', 'signed out'])('link of the reset email sets a password when %s', async (state) => {
   const developer = await newDeveloper();
   await developer.dashboard('POST', '/api/auth/request-password-reset', { email: developer.email });
   const { page, problems } = await follow(developer.email, /Reset/, state === 'signed in' ? developer : undefined);
@@ -71,7 +71,7 @@ test.each(['signed in', 'signed out'])('the link of a reset sets another passwor
   expect(problems).toEqual([]);
 });
 
-test.each(['signed in', 'signed out'])('the link of an invitation leads into the project, %s', async (state) => {
+test.each(['signed in', 'signed out'])('link of the invitation opens the project when %s', async (state) => {
   const [{ id, developer }, guest] = [await newProject(), await newDeveloper()];
   await developer.dashboard('POST', `/api/projects/${id}/members/invitations`, { email: guest.email, role: 'viewer' });
   const { page, problems } = await follow(guest.email, /invited/, state === 'signed in' ? guest : undefined);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-test('a template is made, changed, tried and deleted in the console', async () => {
+test('mail template is created, changed, tested and deleted in the console', async () => {
   const { page, problems } = opened;
   const dialog = page.getByRole('dialog');
   const row = page.getByRole('row').filter({ hasText: 'Greeting' });
@@ -46,7 +46,7 @@ test('a template is made, changed, tried and deleted in the console', async () =
   expect(problems).toEqual([]);
 });
 
-test('an address that bounced is shown in the console, and mailed to again', async () => {
+test('address that bounced is shown in the console and can be sent to again', async () => {
   const { page, problems } = opened;
   await suppress(project.id, ['gone@example.com'], { reason: 'bounced', providerEmailId: 'said-by-test' });
   await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/mail/suppressions`);

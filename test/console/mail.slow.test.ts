@@ -13,14 +13,14 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-/** HTML that would run, load and look otherwise than it should. */
+/** Tries to run scripts, load files and change the look of the page. */
 const hostile = `<style>@import url(https://evil.example/a.css); p { color: rgb(0, 128, 0) }</style>
 <p style="font-size: 31px; background: url(https://evil.example/b.png)">Hello</p>
 <img src="https://evil.example/c.png" onerror="top.document.title = 'run'" alt="Cat">
 <a href="javascript:top.document.title = 'run'">Go</a><form action="https://evil.example"><button>Send</button></form>
 <script>top.document.title = 'run'</script><iframe src="https://evil.example"></iframe>`;
 
-/** What an expression over the `page` of the preview gives. It is looked at from outside: nothing runs in there. */
+/** Evaluates an expression over the `page` of the preview from outside, because no script runs inside. */
 const inPreview = (expression: string): string =>
   `((page) => ${expression})(document.querySelector('iframe').contentDocument)`;
 
@@ -42,7 +42,7 @@ describe('audiences and broadcasts in the console', () => {
     opened = await openAs(browser, project.developer, `/projects/${project.id}/mail/audiences`);
   });
 
-  test('an audience takes contacts by lines of CSV; what is refused stays, with the reason', async () => {
+  test('audience adds contacts from lines of CSV, and rejected lines stay with the reason', async () => {
     const { page, problems } = opened;
     await page.getByRole('button', { name: 'New audience' }).click();
     await page.getByLabel('Name').fill('Readers');
@@ -59,7 +59,7 @@ describe('audiences and broadcasts in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('a contact unsubscribes, is removed, and comes back as it was by Undo', async () => {
+  test('contact unsubscribes, is removed, and is restored unchanged by Undo', async () => {
     const { page, problems } = opened;
     const row = page.getByRole('row').filter({ hasText: 'grace@example.com' });
     await row.getByRole('button', { name: 'Unsubscribe' }).click();
@@ -73,7 +73,7 @@ describe('audiences and broadcasts in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('a broadcast is looked at, and sent once its subject is typed, to those who have not unsubscribed', async () => {
+  test('broadcast is previewed, and sent to subscribed contacts when its subject is typed', async () => {
     const { page, problems } = opened;
     await page.getByRole('link', { name: 'Broadcasts' }).click();
     await page.getByRole('button', { name: 'New broadcast' }).click();
@@ -103,7 +103,7 @@ describe('audiences and broadcasts in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('a draft is deleted once its subject is typed, an audience once its name is', async () => {
+  test('draft is deleted when its subject is typed, and an audience when its name is typed', async () => {
     const { page, problems } = opened;
     await page.getByRole('button', { name: 'New broadcast' }).click();
     await page.getByLabel('Subject').fill('Never');
@@ -126,7 +126,7 @@ describe('audiences and broadcasts in the console', () => {
 });
 
 describe('the mail log in the console', () => {
-  test('renews itself until the mail has arrived, and shows what the provider says of it', async () => {
+  test('reloads until the mail has arrived and shows its status from the provider', async () => {
     const project = await newMailProject('pro');
     const { page, problems } = await openAs(browser, project.developer, `/projects/${project.id}/mail/logs`);
     await page.getByText('No email sent yet').waitFor();
@@ -139,7 +139,7 @@ describe('the mail log in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('403 OWN_MAIL_KEY_REQUIRED says so and leads to where a key is set', async () => {
+  test('403 OWN_MAIL_KEY_REQUIRED is shown with a link to the page that sets a key', async () => {
     const project = await newProject();
     const { page } = await openAs(browser, project.developer, `/projects/${project.id}/mail/audiences`);
     await page.getByRole('link', { name: 'Set your own key' }).click();
@@ -147,8 +147,8 @@ describe('the mail log in the console', () => {
   });
 });
 
-describe('templates in the console', () => {
-  test('are shown as their mails look, built-in ones too', async () => {
+describe('mail templates in the console', () => {
+  test('show a preview of their emails, built-in templates too', async () => {
     const project = await newProject();
     const { page, problems } = await openAs(browser, project.developer, `/projects/${project.id}/mail/templates`);
     await page.getByRole('link', { name: 'Welcome', exact: true }).click();

@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-test('more collections than a page of them are all in the column and in ⌘K, and leave the areas in reach', async () => {
+test('sidebar and ⌘K list all collections when there is more than one page of them', async () => {
   const names = Array.from({ length: 101 }, (_, at) => `c${100 + at}`);
   const { id, developer } = await newProject(names.map((name) => ({ name })));
   const viewport = { width: 1440, height: 600 };
@@ -35,7 +35,7 @@ test('more collections than a page of them are all in the column and in ⌘K, an
   expect(problems).toEqual([]);
 });
 
-test('an area is reached by a click during which the collections arrive', async () => {
+test('area opens by a click while the collections are loading', async () => {
   const { id, developer } = await newProject([{ name: 'notes' }]);
   const { page } = await openAs(browser, developer, `/projects/${id}/settings/keys`);
   const list = Promise.withResolvers<void>();

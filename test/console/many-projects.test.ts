@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-test('more projects than a page of them are all in the list, the menu, ⌘K and the choice for a token', async () => {
+test('list, menu, ⌘K and token form show all projects when there is more than one page of them', async () => {
   const developer = await newDeveloper();
   const developerId = new ObjectId(await idOf(developer));
   const ids = [];

@@ -34,7 +34,7 @@ afterAll(() => browser.close());
 const wrongs = async () => (await opened.page.locator('.wrong').allTextContents()).sort();
 
 describe('errors in the console', () => {
-  test('of a document name their field and vanish when its value is changed, in the form and as JSON', async () => {
+  test('of a document name their field and disappear when its value changes, in the form and as JSON', async () => {
     const { page, problems } = opened;
     await page.goto(`${base}?new=1`);
     await page.getByRole('textbox', { name: 'meta', exact: true }).fill('{a:1}');
@@ -72,7 +72,7 @@ describe('errors in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('of a form name the label and not the field of the API, and vanish when the value is changed', async () => {
+  test('of a form name the label, not the field of the API, and disappear when the value changes', async () => {
     const { page } = opened;
     await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/settings/webhooks`);
     await page.getByRole('button', { name: 'New webhook' }).first().click();
@@ -89,7 +89,7 @@ describe('errors in the console', () => {
     await page.getByRole('button', { name: 'Discard changes' }).click();
   });
 
-  test('of a lost connection end when it is back, and say that the device is offline', async () => {
+  test('of a lost connection say that the device is offline and disappear when it is back', async () => {
     const { page } = opened;
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(`${base}?new=1&tab=form`);
@@ -114,8 +114,8 @@ describe('errors in the console', () => {
   });
 });
 
-describe('a list of documents', () => {
-  test('shows the id as the link of a document whose first column has no text', async () => {
+describe('document list after errors', () => {
+  test('links a document by its id when its first column has no text', async () => {
     const { page } = opened;
     await page.goto(`${base}?columns=title`);
     await page.getByRole('link', { name: 'Fair' }).waitFor();
@@ -124,7 +124,7 @@ describe('a list of documents', () => {
     expect(names.filter((name) => ['', '–', '""', '"   "'].includes(name.trim()))).toEqual([]);
   });
 
-  test('is renewed when a save meets the change of somebody else', async () => {
+  test('is reloaded when a save conflicts with the change of another user', async () => {
     const { page } = opened;
     await page.goto(base);
     await page.getByRole('link', { name: 'Fair' }).click();
@@ -156,7 +156,7 @@ describe('a list of documents', () => {
   });
 });
 
-test('the overview shows beside each number its own chart and says how late it may be', async () => {
+test('overview shows each number with its own chart and says how late it can be', async () => {
   const { page } = opened;
   await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}`);
   await page.getByText('The last ten seconds may be missing.').waitFor();

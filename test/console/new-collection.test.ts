@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 describe('the schema assistant in the console', () => {
-  test('is not offered as long as the service has none', async () => {
+  test('is not offered when the service does not have it', async () => {
     const project = await newProject();
     const { page, problems } = await openAs(browser, project.developer, `/projects/${project.id}/new-collection`);
     await page.getByRole('button', { name: 'Add a field' }).waitFor();
@@ -20,7 +20,7 @@ describe('the schema assistant in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('501 NOT_SET_UP says so, and a proposal becomes the fields of a collection', async () => {
+  test('501 NOT_SET_UP is shown, and a suggestion becomes the fields of a collection', async () => {
     const project = await newProject();
     const path = `/projects/${project.id}/new-collection`;
     const { page, problems } = await openAs(browser, project.developer, path);

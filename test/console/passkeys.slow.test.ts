@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-/** The account's page by its name, signed in by password, and an authenticator. */
+/** Opens the account page at `localhost`, signed in by password, with an authenticator. */
 const openAccount = async (developer: Developer) => {
   const { page, problems } = await browser.newPage();
   const device = await plugAuthenticator(page);
@@ -37,7 +37,7 @@ const openAccount = async (developer: Developer) => {
 const heading = 'Account';
 
 describe('passkeys in the console', () => {
-  test('one is added, renamed and deleted, and signs in by the button, without the second factor', async () => {
+  test('passkey is added, renamed and deleted, and signs in by its button without a second factor', async () => {
     const developer = await newDeveloper();
     const { page, problems, device, list, add, signOut } = await openAccount(developer);
     await page.getByText('No passkeys yet.').waitFor();
@@ -52,7 +52,8 @@ describe('passkeys in the console', () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await list.getByRole('cell', { name: 'Phone' }).waitFor();
     await guardDeveloper(developer.token);
-    // Other sessions have ended with that: the page is asked to sign in, and offers what nobody takes.
+    // Setting up the second factor ended the other sessions, so the page asks for a sign-in. The device declines the
+    // passkey that the page offers.
     await device.consents(false);
     await page.reload();
     const button = page.getByRole('button', { name: 'Sign in with a passkey' });
@@ -71,7 +72,7 @@ describe('passkeys in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('the one that is taken in the field of the address signs in; it is offered anew before it is too old', async () => {
+  test('passkey chosen in the email field signs in, and the page renews its challenge before it expires', async () => {
     const { page, problems, device, list, add, signOut } = await openAccount(await newDeveloper());
     await add('');
     await list.getByRole('cell', { name: 'Passkey' }).waitFor();
@@ -92,7 +93,7 @@ describe('passkeys in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('what was cancelled is said, and nobody is signed in', async () => {
+  test('cancelled passkey sign-in shows a message and signs nobody in', async () => {
     const { page, problems, device, list, add, signOut } = await openAccount(await newDeveloper());
     await add('Key');
     await list.getByRole('cell', { name: 'Key' }).waitFor();
@@ -104,7 +105,7 @@ describe('passkeys in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('a page at 127.0.0.1, which has none, leads to the same page at localhost', async () => {
+  test('page at 127.0.0.1 links to the same page at localhost, because passkeys need a host name', async () => {
     const developer = await newDeveloper();
     const { page, problems } = await browser.newPage();
     const { dashboardUrl } = inject('stack');

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-test('on a phone the present one of many tabs is in sight', async () => {
+test('selected tab is visible on a phone when there are many tabs', async () => {
   const { id, developer } = await newProject();
   const { page } = await browser.newPage({ viewport: { width: 390, height: 844 } });
   await page.goto(`${inject('stack').dashboardUrl}/projects/${id}/settings/audit`);
@@ -23,7 +23,7 @@ test('on a phone the present one of many tabs is in sight', async () => {
   await expect.poll(isInSight).toBe(true);
 });
 
-test('on a phone long names in the top line are cut at their end', async () => {
+test('long names in the top line are cut at their end on a phone', async () => {
   const { id, developer } = await newProject();
   await developer.dashboard('PATCH', `/api/projects/${id}`, { name: 'Northern greenhouse and garden furniture' });
   const { page } = await browser.newPage({ viewport: { width: 390, height: 844 } });
@@ -42,7 +42,7 @@ test('on a phone long names in the top line are cut at their end', async () => {
   }
 });
 
-test('on a phone what closes a document stands beside its title, while it is changed, too', async () => {
+test('Close is beside the title of a document on a phone, also while it is edited', async () => {
   const { id, developer, secretKey } = await newProject([{ name: 'posts' }]);
   const made = await fetch(`${inject('stack').baseUrl}/api/data/posts`, {
     method: 'POST',
@@ -63,7 +63,7 @@ test('on a phone what closes a document stands beside its title, while it is cha
   expect(close.y).toBeLessThan(title.y + title.height);
 });
 
-test('on a phone what saves a document is in sight as a whole, and nothing that is said covers it', async () => {
+test('Save of a document is fully visible on a phone, and no message covers it', async () => {
   const schema = Array.from({ length: 12 }, (_, at) => ({ key: `field${at}`, type: 'String' }));
   const { id, developer } = await newProject([{ name: 'posts', schema }]);
   const { page } = await browser.newPage({ viewport: { width: 390, height: 844 } });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-/** What the policy of the page refused since the last test, as the browser tells the page. */
+/** Returns the violations that the browser has reported since the last test. */
 const refusals = async (): Promise<readonly string[]> => opened.page.evaluate('globalThis.refused');
 
 beforeEach(async () => {
@@ -29,13 +29,13 @@ beforeEach(async () => {
   opened.problems.length = 0;
 });
 
-/** Runs a part of a hostile page. */
+/** Runs a script as a hostile page would, and ignores its exceptions. */
 const run = (script: string): Promise<unknown> => opened.page.evaluate(`(() => { try { ${script} } catch {} })()`);
 
 const element = (name: string, act: string): string =>
   `const it = document.createElement('${name}'); ${act}; document.body.append(it)`;
 
-describe('the policy of the page lets nothing run but its own files', () => {
+describe('content security policy', () => {
   const other = 'http://localhost:3000';
   const markup = 'require-trusted-types-for';
   test.each([
@@ -51,13 +51,13 @@ describe('the policy of the page lets nothing run but its own files', () => {
     ['a request to another site', `fetch('${other}/').catch(() => 0)`, 'connect-src'],
     ['a picture of another site', element('img', `it.src = '${other}/x.png'`), 'img-src'],
     ['a frame of another site', element('iframe', `it.src = '${other}/'`), 'frame-src'],
-  ])('%s is refused', async (_what, script, directive) => {
+  ])('blocks %s', async (_what, script, directive) => {
     await run(script);
     await expect.poll(refusals).toContain(directive);
     expect(await opened.page.evaluate('ran')).toBe(false);
   });
 
-  test('no page of another address may show it in a frame', async () => {
+  test('does not let a page of another site show the console in a frame', async () => {
     const other = await browser.newPage();
     await other.page.goto(`${inject('stack').env.MAIL_PROVIDER_URL}/inbox`);
     await other.page.setContent(`<iframe src="${inject('stack').dashboardUrl}/sign-in"></iframe>`);
@@ -65,8 +65,8 @@ describe('the policy of the page lets nothing run but its own files', () => {
   });
 });
 
-describe('what the page needs is let through', () => {
-  test('an upload to its signed address, its picture at the address of public files, the public API', async () => {
+describe('content that the console needs', () => {
+  test('uploads, images of public files and requests to the public API are allowed', async () => {
     const dot = 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
     const size = Buffer.from(dot, 'base64').length;
     const asked = await project.api<{ signedUrl: string; filePath: string }>('POST', '/api/storage/upload-request', {

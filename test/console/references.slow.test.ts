@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 describe('references in the console', () => {
-  test('are chosen by a part of a text in the documents that they refer to', async () => {
+  test('are chosen by a search for text in the documents that they can refer to', async () => {
     const { page, problems } = opened;
     await page.getByRole('link', { name: 'Engines' }).click();
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
@@ -59,7 +59,7 @@ describe('references in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('are links in a list, by id and, where the request had them populated, by name', async () => {
+  test('are links in a list, by id, or by name when the request populates them', async () => {
     const { page, problems } = opened;
     await page.goto(base);
     await page.getByRole('link', { name: ids['Grace Hopper'] ?? '' }).waitFor();

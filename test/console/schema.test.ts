@@ -26,7 +26,7 @@ const addField = async (place: number, key: string, type: string) => {
   await row(place).getByLabel('Type').selectOption(type);
 };
 
-test('defaults and contents are typed plainly in a schema, and what is wrong is said with an example', async () => {
+test('defaults and contents are typed as plain text, and error messages give an example', async () => {
   await page.getByLabel('Name').fill('orders');
   await addField(0, 'state', 'String');
   await row(0).getByLabel('Default').fill('new');
@@ -83,7 +83,7 @@ test('defaults and contents are typed plainly in a schema, and what is wrong is 
   expect(opened.problems).toEqual([]);
 });
 
-test('a Ref refers to a collection of the project or to its own; a default of a required field is told of', async () => {
+test('Ref can refer to a collection of the project or its own, and an unused default shows a warning', async () => {
   await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/new-collection`);
   await page.getByLabel('Name').fill('teams');
   await addField(0, 'leader', 'Ref');
@@ -102,7 +102,7 @@ test('a Ref refers to a collection of the project or to its own; a default of a 
   expect(opened.problems).toEqual([]);
 });
 
-test('fields that are unique together are typed, saved and removed', async () => {
+test('unique combinations of fields are typed, saved and removed', async () => {
   const lists = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Unique together' }) });
   const saved = async () => {
     const path = `/api/projects/${project.id}/collections/orders`;
@@ -126,7 +126,7 @@ test('fields that are unique together are typed, saved and removed', async () =>
   await expect.poll(saved).toBeUndefined();
 });
 
-test('limits of values are typed plainly, stay when the schema is saved, and shape the form of a document', async () => {
+test('value limits are typed as plain text, survive a save, and apply to the form of a document', async () => {
   const path = `/api/projects/${project.id}/collections/goods`;
   const saved = async () => {
     const { body } = await project.developer.dashboard<{ data: { schema: unknown; closed?: boolean } }>('GET', path);
@@ -176,7 +176,7 @@ test('limits of values are typed plainly, stay when the schema is saved, and sha
   expect(await obstacles(page)).toEqual([]);
 });
 
-test('a reference keeps that it must exist, and what its deletion means', async () => {
+test('reference keeps its Must exist setting and the action for deletion', async () => {
   await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/new-collection`);
   await page.getByLabel('Name').fill('visits');
   await addField(0, 'person', 'Ref');

@@ -20,17 +20,17 @@ afterAll(() => browser.close());
 const urlOf = (path: string) => `${inject('stack').dashboardUrl}${path}`;
 const mailOf = (email: string) => mailAbout(email, /code to sign in/);
 
-/** The dark modules that an outline of runs draws, `M4 4h7v1h-7z…`, as `x y`. */
+/** Returns the dark modules in an outline such as `M4 4h7v1h-7z…`, as `x y`. */
 const darkIn = (outline: string): readonly string[] =>
   [...outline.matchAll(/M(\d+) (\d+)h(\d+)v1h-\3z/g)].flatMap(([, x, y, length]) =>
     Array.from({ length: Number(length) }, (_, index) => `${Number(x) + index} ${y}`),
   );
 
-/** Those of the code that stands for a text, with its margin. */
+/** Returns the dark modules of the QR code for a text, with its margin. */
 const darkOf = (text: string): readonly string[] =>
   encode(text, { ecc: 'M', border: 4 }).data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`${x} ${y}`] : [])));
 
-/** Ends a sign-in by a recovery code. */
+/** Completes a sign-in with a recovery code. */
 const useRecoveryCode = async (page: Page, code: string | undefined): Promise<void> => {
   await page.getByRole('button', { name: 'Use a recovery code' }).click();
   await page.getByLabel('Recovery code').fill(code ?? '');
@@ -38,7 +38,7 @@ const useRecoveryCode = async (page: Page, code: string | undefined): Promise<vo
 };
 
 describe('the second factor in the console', () => {
-  test('it is set up by keyboard, shows ten codes once, to be kept as a file, and is removed by one of them', async () => {
+  test('is set up by keyboard, shows ten recovery codes once, and is removed by one of them', async () => {
     const developer = await newDeveloper();
     const { page, problems } = await openAs(browser, developer, '/account');
     await page.getByRole('button', { name: 'Set up an authenticator app' }).press('Enter');
@@ -72,7 +72,7 @@ describe('the second factor in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('signing in asks for it, says what was wrong, and leads to where one wanted to be', async () => {
+  test('is required to sign in, shows a wrong code as an error, and leads to the requested page', async () => {
     const developer = await newDeveloper();
     const { secret, recoveryCodes } = await guardDeveloper(developer.token);
     const { page, problems } = await browser.newPage();
@@ -92,13 +92,13 @@ describe('the second factor in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('the link of a start asks for it too, and leads on', async () => {
+  test('is required for the link that npm start prints, and leads to the requested page', async () => {
     const developer = await newDeveloper();
     const { recoveryCodes } = await guardDeveloper(developer.token);
     const { page, problems } = await browser.newPage();
     const { email, password } = developer;
     const postData = JSON.stringify({ email, password });
-    // As the local start does that printed the link.
+    // Acts as the link that `npm start` prints, by a sign-in with the password.
     await page.route('**/api/auth/link', (route) => route.continue({ url: urlOf('/api/auth/login'), postData }));
     await page.goto(urlOf('/account#link=token'));
     await page.getByRole('heading', { name: 'Second factor' }).waitFor();
@@ -109,7 +109,7 @@ describe('the second factor in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('what needs a new sign-in says so, and leads there and back', async () => {
+  test('leads to the sign-in and back when a change needs a recent sign-in', async () => {
     const developer = await newDeveloper();
     const { page } = await openAs(browser, developer, '/account');
     const refusal = { code: 'REAUTHENTICATION_REQUIRED', message: 'Sign in again to change how you sign in.' };
@@ -123,13 +123,13 @@ describe('the second factor in the console', () => {
   });
 });
 
-describe('signing in by a code of a mail', () => {
-  test('by the code that is typed, to where one wanted to be', async () => {
+describe('sign-in by an emailed code', () => {
+  test('opens the requested page when the code is typed', async () => {
     const developer = await newDeveloper();
     const { page, problems } = await browser.newPage();
     await page.goto(urlOf('/account'));
     await page.getByRole('link', { name: 'Email me a code' }).click();
-    // The page before has a field of that name, too.
+    // The previous page also has a field with that name.
     const ask = page.getByRole('button', { name: 'Send me a code' });
     await ask.waitFor();
     await page.getByLabel('Email address').fill(developer.email);
@@ -144,7 +144,7 @@ describe('signing in by a code of a mail', () => {
     expect(problems).toEqual([]);
   });
 
-  test('by the link, which uses nothing up until it is clicked, as whoever has the mail, and by a recovery code', async () => {
+  test('uses the link only when its button is clicked, and asks its owner for the second factor', async () => {
     const [owner, other] = [await newDeveloper(), await newDeveloper()];
     const { recoveryCodes } = await guardDeveloper(owner.token);
     const { page, problems } = await openAs(browser, other, '/account');

@@ -19,7 +19,7 @@ const urlOf = (path: string): string => `${inject('stack').dashboardUrl}${path}`
 const pathOf = (url: string): string => new URL(url).pathname;
 const screen = (path: string): string => `/projects/${project.id}${path}`;
 
-/** A window in which the owner of the project is signed in. */
+/** Opens a window in which the owner of the project is signed in. */
 const openAt = async (path: string) => {
   const opened = await openAs(browser, project.developer, path);
   return { ...opened, context: opened.page.context() };
@@ -29,7 +29,7 @@ const goTo = (page: Page, area: string) => page.getByRole('link', { name: area, 
 const usageIsThere = (page: Page) => page.getByText('Mails this month').waitFor();
 
 describe('a session in the console', () => {
-  /** Has the access tokens that were used so far refused from now on, as those are that have expired. */
+  /** Records the access tokens in use; `end` makes them invalid, as expired tokens are. */
   const tokensOf = async (context: BrowserContext) => {
     const seen = new Set<string>();
     const ended = new Set<string>();
@@ -52,7 +52,7 @@ describe('a session in the console', () => {
     };
   };
 
-  test('whose access token expires renews it once for all requests of a screen, and stays there', async () => {
+  test('renews its access token once for all requests of a screen and stays on the page', async () => {
     const { page, context, problems } = await openAt(screen('/users'));
     const tokens = await tokensOf(context);
     await goTo(page, 'Files');
@@ -66,7 +66,7 @@ describe('a session in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('is not ended by two tabs that renew it at the same moment, time after time', async () => {
+  test('continues when two tabs repeatedly renew it at the same moment', async () => {
     const { page: first, context } = await openAt(screen('/users'));
     const tokens = await tokensOf(context);
     const second = await context.newPage();
@@ -85,7 +85,7 @@ describe('a session in the console', () => {
     }
   });
 
-  test('outlives a page that is left while it renews', async () => {
+  test('continues when the page is left during a renewal', async () => {
     const { page } = await openAt(screen('/usage'));
     await usageIsThere(page);
     for (let left = 0; left < 6; left += 1) {
@@ -96,7 +96,7 @@ describe('a session in the console', () => {
     expect(pathOf(page.url())).toBe(screen('/usage'));
   });
 
-  test('outlives a renewal whose answer is lost, on the same page and on the next', async () => {
+  test('continues when the response to a renewal is lost, on the same page and on the next', async () => {
     const { page, context } = await openAt(screen('/users'));
     const tokens = await tokensOf(context);
     await goTo(page, 'Files');
@@ -126,7 +126,7 @@ describe('a session in the console', () => {
     expect(lost).toBe(2);
   });
 
-  test('401 of the renewal asks for a sign-in over the page, which then continues', async () => {
+  test('401 of the renewal opens a sign-in over the page, which then continues', async () => {
     const { page, context } = await openAt(screen('/users'));
     const tokens = await tokensOf(context);
     await goTo(page, 'Files');
@@ -140,7 +140,7 @@ describe('a session in the console', () => {
     expect(pathOf(page.url())).toBe(screen('/usage'));
   });
 
-  test('401 of the renewal can be left for the sign-in page, which leads back to the same address', async () => {
+  test('401 of the renewal offers the sign-in page, which leads back to the same address', async () => {
     const { page, context } = await openAt(screen('/users'));
     const tokens = await tokensOf(context);
     await goTo(page, 'Files');
@@ -155,10 +155,10 @@ describe('a session in the console', () => {
     expect(pathOf(page.url())).toBe(screen('/usage'));
   });
 
-  describe('that ends while a document is edited', () => {
+  describe('with an unsaved document', () => {
     const typed = 'typed before the session ended';
 
-    /** A document whose title was changed and not saved. */
+    /** Opens a document and changes its title without saving. */
     const editing = async () => {
       const { body } = await project.api('POST', '/api/data/notes', { body: { title: 'first' } });
       const opened = await openAt(screen(`/documents/notes?open=${String(body._id)}`));
@@ -170,7 +170,7 @@ describe('a session in the console', () => {
       return { ...opened, tokens, stored };
     };
 
-    test('keeps what was typed and saves it after a sign-in in place', async () => {
+    test('keeps the draft when it ends, and saves it after a sign-in on the page', async () => {
       const { page, context, tokens, stored } = await editing();
       await context.clearCookies();
       tokens.end();
@@ -185,7 +185,7 @@ describe('a session in the console', () => {
       expect(await stored()).toMatchObject({ title: typed });
     });
 
-    test('shows nothing of it to another developer who signs in over the page', async () => {
+    test('hides the draft when another developer signs in over the page', async () => {
       const { page, context, tokens, stored } = await editing();
       await context.clearCookies();
       tokens.end();
@@ -197,7 +197,7 @@ describe('a session in the console', () => {
       expect(await stored()).toMatchObject({ title: 'first' });
     });
 
-    test('offers what was typed after a reload, until it is saved', async () => {
+    test('offers the draft after a reload until it is saved', async () => {
       const { page, stored } = await editing();
       page.on('dialog', (dialog) => void dialog.accept());
       await page.reload();
@@ -213,7 +213,7 @@ describe('a session in the console', () => {
       expect(await page.getByText('You typed changes here').count()).toBe(0);
     });
 
-    test('ends with a sign-out', async () => {
+    test('deletes the draft at sign-out', async () => {
       const { page } = await editing();
       expect(
         await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.includes('draft'))),
@@ -225,7 +225,7 @@ describe('a session in the console', () => {
     });
   });
 
-  test('ends in all tabs at once, and begins in all tabs at once', async () => {
+  test('ends and starts in all tabs immediately', async () => {
     const { page: first, context } = await openAt(screen('/users'));
     await first.getByRole('heading', { name: 'Users', level: 1 }).waitFor();
     const second = await context.newPage();
@@ -239,7 +239,7 @@ describe('a session in the console', () => {
     expect(pathOf(second.url())).toBe(screen('/usage'));
   });
 
-  test('401 for a wrong present password is no reason to send it a second time', async () => {
+  test('401 for a wrong current password does not send the request again', async () => {
     const { page, context } = await openAt('/account');
     const sent: string[] = [];
     context.on('request', (request) => sent.push(`${request.method()} ${pathOf(request.url())}`));
@@ -250,7 +250,7 @@ describe('a session in the console', () => {
     expect(sent.filter((one) => !one.startsWith('GET'))).toEqual(['PUT /api/auth/change-password']);
   });
 
-  test('shows nothing of whoever was signed in on the page before', async () => {
+  test('shows no data of the developer who was signed in before', async () => {
     const { page } = await openAt('/');
     await page.getByRole('link', { name: 'test project' }).waitFor();
     await page.getByTitle('Account').click();

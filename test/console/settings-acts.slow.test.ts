@@ -25,8 +25,8 @@ beforeEach(() => {
 const openPart = (part: string) =>
   opened.page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/settings/${part}`);
 
-describe('what is done to the settings of a project in the console', () => {
-  test('its keys are replaced, and the new publishable one stands in the place of the old', async () => {
+describe('actions on project settings in the console', () => {
+  test('keys are rotated, and the page shows the new publishable key', async () => {
     const { page, problems } = opened;
     await openPart('keys');
     const shown = page.getByRole('main').getByRole('region', { name: 'Publishable key' });
@@ -54,7 +54,7 @@ describe('what is done to the settings of a project in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('the ways to sign in are switched, each by itself', async () => {
+  test('sign-in methods are switched on and off independently', async () => {
     const { page, problems } = opened;
     const path = `/api/projects/${project.id}`;
     const kept = async () =>
@@ -70,7 +70,7 @@ describe('what is done to the settings of a project in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('somebody is invited, and the invitation withdrawn', async () => {
+  test('developer is invited, and the invitation is withdrawn', async () => {
     const { page, problems } = opened;
     const { email } = await newDeveloper();
     await openPart('members');
@@ -79,7 +79,7 @@ describe('what is done to the settings of a project in the console', () => {
     await page.getByRole('button', { name: 'Invite' }).click();
     await page.getByRole('status').getByText(`Invitation sent to ${email}`).waitFor();
     await expect.poll(() => page.getByLabel('Email address').inputValue()).toBe('');
-    // Empty again, it does not look as if something were wrong with it.
+    // The field that is empty again must not be marked as invalid.
     const colours = `['input', 'select'].map((name) =>
       getComputedStyle(document.querySelector('main form ' + name)).borderTopColor)`;
     const [ofField, ofSelect] = await page.evaluate<readonly string[]>(colours);
@@ -89,7 +89,7 @@ describe('what is done to the settings of a project in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('a member becomes an admin, and a viewer again', async () => {
+  test('viewer becomes an admin, and a viewer again', async () => {
     const { page, problems } = opened;
     const { email } = await newMember(project, 'viewer');
     await openPart('members');
@@ -101,7 +101,7 @@ describe('what is done to the settings of a project in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('a database that is not let in says so; one of its own is shown, and left once its address is typed', async () => {
+  test('external database shows an error when unreachable, and is disconnected when its address is typed', async () => {
     const { page, problems } = opened;
     const [own, stopVerifiers] = await Promise.all([startOwnDatabase(), serveVerifiers()]);
     try {

@@ -28,7 +28,7 @@ const confirm = async (act: string, name: string) => {
 };
 
 describe('the settings in the console', () => {
-  test('connect a bucket of one’s own, show the CORS rules that it needs, and go back once its address is typed', async () => {
+  test('connect an external bucket, show its CORS rules, and disconnect it when its address is typed', async () => {
     const { page, problems } = opened;
     const { endpoint, region, bucket, accessKeyId, secretAccessKey } = inject('externalS3');
     await page.getByLabel('Endpoint').fill(endpoint);
@@ -44,7 +44,7 @@ describe('the settings in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('name the addresses that providers need, and forget a mail key once the project is named', async () => {
+  test('show the addresses that providers need, and delete a mail key when the project name is typed', async () => {
     const { page, problems } = opened;
     await openPart('sign-in');
     await page.getByRole('heading', { name: 'Google' }).click();
@@ -71,7 +71,7 @@ describe('the settings in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('remove a member once the address is typed', async () => {
+  test('remove a member when the email address is typed', async () => {
     const { page, problems } = opened;
     const member = await newMember(project, 'viewer');
     await openPart('members');

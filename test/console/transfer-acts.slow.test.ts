@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-test('a collection is exported in the console, downloaded, and the export deleted', async () => {
+test('collection is exported and downloaded in the console, and the export is deleted', async () => {
   const { page, problems } = opened;
   await page.getByRole('button', { name: 'Export' }).click();
   const row = page.getByRole('row').filter({ has: page.getByRole('cell', { name: 'Export', exact: true }) });
@@ -31,7 +31,7 @@ test('a collection is exported in the console, downloaded, and the export delete
   expect(problems).toEqual([]);
 });
 
-test('a double click exports a collection once', async () => {
+test('double click starts one export', async () => {
   const { page, problems } = opened;
   await page.getByRole('button', { name: 'Export' }).dblclick({ delay: 300 });
   const rows = page.getByRole('row').filter({ has: page.getByRole('cell', { name: 'Export', exact: true }) });
@@ -44,7 +44,7 @@ test('a double click exports a collection once', async () => {
   expect(problems).toEqual([]);
 });
 
-test('an import that waits for its file is cancelled in the console', async () => {
+test('import is cancelled in the console while it waits for its file', async () => {
   const { page, problems } = opened;
   const path = `/api/projects/${project.id}/collections/posts/imports`;
   await project.developer.dashboard('POST', path, { format: 'ndjson', upload: true, size: 10 });

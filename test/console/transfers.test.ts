@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 describe('imports in the console', () => {
-  test('say of each refused line why', async () => {
+  test('show the reason for each rejected line', async () => {
     const typed = await newProject([{ name: 'posts', schema: [{ key: 'views', type: 'Number' }] }]);
     const path = `/api/projects/${typed.id}/collections/posts/imports`;
     await typed.developer.dashboard('POST', path, { format: 'csv', content: 'views\n1\nmany' });
@@ -30,7 +30,7 @@ describe('imports in the console', () => {
   });
 });
 
-test('exports of one collection are listed in the console, a page at a time, whatever others have', async () => {
+test('exports of one collection are listed by page, without those of other collections', async () => {
   const { id, developer } = await newProject([{ name: 'posts' }, { name: 'others' }]);
   const { active: _active, ...first } = { ...(await heldExport(id, 'posts')), state: 'failed' };
   const later = (collectionName: string, many: number) =>

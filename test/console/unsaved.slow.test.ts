@@ -34,8 +34,8 @@ const open = async (path: string) => {
   return { page, question };
 };
 
-describe('what takes a while to type', () => {
-  test('in a dialog is not lost by Escape, however often, nor by Cancel', async () => {
+describe('unsaved text', () => {
+  test('in a dialog survives Escape, pressed twice, and Cancel', async () => {
     const { page, question } = await open('/mail/templates');
     await page.getByRole('button', { name: 'New template' }).click();
     const html = page.getByLabel('HTML');
@@ -65,7 +65,7 @@ describe('what takes a while to type', () => {
     ['a changed webhook', () => `/settings/webhooks?open=${webhookId}`, 'Edit', 'Address'],
     ['a new user', '/users', 'New user', 'Email address'],
     ['a changed user', () => `/users?open=${userId}`, 'Edit', 'Email address'],
-  ])('in a dialog is asked about: %s', async (_, path, act, label) => {
+  ])('in a dialog is discarded only after a question: %s', async (_, path, act, label) => {
     const { page, question } = await open(typeof path === 'string' ? path : path());
     await page.getByRole('button', { name: act, exact: true }).click();
     const field = page.getByRole('dialog').getByLabel(label);
@@ -85,7 +85,7 @@ describe('what takes a while to type', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('is asked about until each form of the page is saved', async () => {
+  test('is discarded only after a question until each form of the page is saved', async () => {
     const { page, question } = await open('/settings/sign-in');
     await page.getByText('GitHub', { exact: true }).click();
     const saved = page.locator('details', { hasText: 'GitHub' });
@@ -99,7 +99,7 @@ describe('what takes a while to type', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('in a dialog is asked about although Escape comes before the next frame', async () => {
+  test('in a dialog is protected when Escape is pressed before the next frame', async () => {
     const { page, question } = await open('/mail/templates');
     await page.getByRole('button', { name: 'New template' }).click();
     await page.getByLabel('HTML').waitFor();
@@ -122,7 +122,7 @@ describe('what takes a while to type', () => {
     ['how mail is sent', '/settings/mail', 'Sender', 'Keys'],
     ['a provider', '/settings/sign-in', 'Issuer', 'Keys'],
     ['a connection', '/settings/connections', 'MongoDB URI', 'Keys'],
-  ])('is not lost by a link: %s', async (_, path, label, link) => {
+  ])('survives a click on a link: %s', async (_, path, label, link) => {
     const { page, question } = await open(path);
     if (label === 'Field') await page.getByRole('button', { name: 'Add a field' }).click();
     await page.getByLabel(label, { exact: true }).first().fill('typed');
@@ -132,7 +132,7 @@ describe('what takes a while to type', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('stays while another part of the collection is saved', async () => {
+  test('survives when another part of the collection is saved', async () => {
     const { page } = await open('/documents/posts/schema');
     await page.getByRole('button', { name: 'Add a field' }).click();
     const field = page.getByLabel('Field', { exact: true });
@@ -148,7 +148,7 @@ describe('what takes a while to type', () => {
     expect(await field.inputValue()).toBe('typed');
   });
 
-  test('is left without a question once it is saved', async () => {
+  test('causes no question after it is saved', async () => {
     const { page, question } = await open('/settings/general');
     await page.getByLabel('Name', { exact: true }).fill('Saved');
     await page.getByRole('button', { name: 'Save', exact: true }).click();

@@ -12,7 +12,7 @@ let opened: OpenPage;
 const longName = `p${'osts_'.repeat(12)}`.slice(0, 60);
 const longAddress = `ada@${'sub.'.repeat(40)}example.com`;
 const arabic = 'مرحبا بالعالم';
-/** Of the documents, in their order. */
+/** The ids of the documents, in their order. */
 const ids: string[] = [];
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ const open = async (path: string): Promise<Page> => {
   return opened.page;
 };
 
-/** How many pixels of the page, and of its panel, are out of sight at the side. */
+/** Returns how many pixels of the page and its panel are hidden at the side. */
 const hiddenAside = (page: Page) =>
   page.evaluate<number>(`Math.max(0, ...[document.documentElement, ...document.querySelectorAll('section.card, dialog')]
     .map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth))`);
@@ -53,15 +53,15 @@ const styleOf = (place: Locator, property: string): Promise<string> =>
     property,
   );
 
-describe('what is seldom in a list', () => {
-  test('is opened by its id when its text is empty or blank', async () => {
+describe('unusual content', () => {
+  test('document opens by its id when its text is empty or blank', async () => {
     const page = await open('/documents/posts');
     for (const name of ids.slice(0, 2)) await page.getByRole('link', { name, exact: true }).waitFor();
     await page.getByRole('link', { name: ids[0] ?? '', exact: true }).click();
     await page.locator('dd').getByText('""', { exact: true }).waitFor();
   });
 
-  test('is read, and typed, from the right where its letters are', async () => {
+  test('right-to-left text is shown and typed from the right', async () => {
     const page = await open('/documents/posts');
     const cell = page.getByRole('cell', { name: arabic });
     expect(await styleOf(cell, 'direction')).toBe('rtl');
@@ -70,7 +70,7 @@ describe('what is seldom in a list', () => {
     expect(await styleOf(page.getByRole('textbox', { name: 'title' }), 'direction')).toBe('rtl');
   });
 
-  test('is a page behind the end, which says so, with a way back to the end', async () => {
+  test('page behind the end shows a message and a way back to the last page', async () => {
     const page = await open('/documents/posts?page=9');
     await page.getByText('No more results.').waitFor();
     await page.getByText('None of 3').waitFor();
@@ -80,13 +80,13 @@ describe('what is seldom in a list', () => {
     await page.getByText('No more results.').waitFor();
   });
 
-  test('404 is a collection that is gone, of which no rows are waited for', async () => {
+  test('404 for a deleted collection leaves no rows loading', async () => {
     const page = await open('/documents/gone');
     await page.getByText('COLLECTION_NOT_FOUND').waitFor();
     await expect.poll(() => page.locator('.waiting').count()).toBe(0);
   });
 
-  test('is a user without an address, who goes by the id and is edited without one', async () => {
+  test('user without an email address is shown, edited and deleted by id', async () => {
     const page = await open('/users');
     await page.getByRole('cell', { name: 'Anonymous' }).click();
     await page.waitForURL(/[?&]open=/);
@@ -102,7 +102,7 @@ describe('what is seldom in a list', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('is as long as it may be, and stays within a phone', async () => {
+  test('longest names and addresses fit a phone screen', async () => {
     const page = await open(`/documents/${longName}`);
     await page.getByText('No documents yet.').waitFor();
     expect(await hiddenAside(page)).toBe(0);
@@ -118,7 +118,7 @@ describe('what is seldom in a list', () => {
     expect(shut?.x).toBeGreaterThan(390 / 2);
   });
 
-  test('is a text file in the dark, in the colours of the page', async () => {
+  test('text file has the colors of the page in the dark theme', async () => {
     const page = await open('/files');
     await page.getByRole('link', { name: 'notes.txt' }).click();
     const text = page.getByRole('region', { name: 'What is in notes.txt' });

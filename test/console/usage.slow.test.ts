@@ -12,11 +12,11 @@ let opened: OpenPage;
 process.env.USAGE_SECONDS = '3600';
 
 const dayMs = 86_400_000;
-/** All is counted from here, as the day may end meanwhile. */
+/** All days are counted from here, because the day can end during the test. */
 const begun = Date.now();
 const dayBefore = (days: number): string => new Date(begun - days * dayMs).toISOString().slice(0, 10);
 
-/** Answers of a route as they were counted so many days ago. */
+/** Counts responses of a route as if they were sent `daysAgo` days ago. */
 const countThen = async (daysAgo: number, route: string, statuses: readonly number[]): Promise<void> => {
   vi.spyOn(clock, 'now').mockReturnValue(begun - daysAgo * dayMs);
   for (const status of statuses) countUsage({ projectId: project.id, route, status, ms: 12 });
@@ -29,7 +29,7 @@ beforeAll(async () => {
   project = await newProject([{ name: 'posts' }]);
   await project.api('POST', '/api/data/posts', { body: { title: 'Hello' } });
   await countThen(3, 'list-documents', [200, 200, 500]);
-  // Today, and whatever today is once the page asks.
+  // Today and tomorrow, because the day can end before the page requests it.
   for (const daysAgo of [0, -1]) await countThen(daysAgo, 'get-document', [200, 404]);
   opened = await openAs(browser, project.developer, `/projects/${project.id}`);
 });
@@ -40,8 +40,8 @@ afterEach(() => {
 
 afterAll(() => browser.close());
 
-describe('the overview of a project that has documents', () => {
-  test('shows numbers of today, a line of 30 days of each, and leads to what explains it', async () => {
+describe('overview of a project with documents', () => {
+  test('shows the numbers of today with a chart of 30 days each, and links to their details', async () => {
     const { page, problems } = opened;
     const requests = page.getByRole('link').filter({ hasText: 'Requests today' });
     await requests.waitFor();
@@ -60,8 +60,8 @@ describe('the overview of a project that has documents', () => {
   });
 });
 
-describe('the usage in the console', () => {
-  test('shows 30 days, of which each leads to its routes', async () => {
+describe('usage page in the console', () => {
+  test('shows 30 days, and each day links to its routes', async () => {
     const { page, problems } = opened;
     await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/usage`);
     await page.getByRole('link', { name: `${dayBefore(3)}: 3` }).click();

@@ -16,7 +16,7 @@ afterAll(() => browser.close());
 
 const rowOf = (email: string) => opened.page.getByRole('row').filter({ hasText: email });
 
-test('a user is made in the console, stands in the list, and can sign in', async () => {
+test('user is created in the console, appears in the list, and can sign in', async () => {
   const { page, problems } = opened;
   const made = newCredentials();
   await page.getByRole('button', { name: 'New user' }).click();
@@ -30,7 +30,7 @@ test('a user is made in the console, stands in the list, and can sign in', async
   expect(problems).toEqual([]);
 });
 
-test('one session of a user ends, the user is disabled, and deleted once the address is typed', async () => {
+test('session of a user is ended, then the user is disabled, and deleted when the address is typed', async () => {
   const { page, problems } = opened;
   const user = await project.newUser();
   await page.reload();

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 describe('users in the console', () => {
-  test('are given another password, and signed out everywhere', async () => {
+  test('get a new password and are signed out everywhere', async () => {
     const users = {
       name: 'users',
       schema: ['email', 'password'].map((key) => ({ key, type: 'String', required: true })),
@@ -43,7 +43,7 @@ describe('users in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('are found by the beginning of their address, which stands in that of the page', async () => {
+  test('are found by the beginning of their email address, which the address of the page keeps', async () => {
     const owned = await newUsersProject({});
     for (const email of ['ada@example.com', 'grace@example.com']) {
       await owned.developer.dashboard('POST', `/api/projects/${owned.id}/users`, { email, password: 'first password' });
@@ -62,7 +62,7 @@ describe('users in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('are shown with what they sign in by: password, passkeys', async () => {
+  test('are shown with their sign-in methods: password, passkeys', async () => {
     const owned = await newUsersProject({ settings: passkeySettings });
     const { email, token } = await owned.newUser();
     await passkeysOf(owned).add(token);
@@ -75,7 +75,7 @@ describe('users in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('are made in a dialog that takes the focus before it is in sight, and not from what is typed', async () => {
+  test('are created in a dialog that is already open when it enters the page', async () => {
     const { id, developer } = await newUsersProject();
     const { page } = await openAs(browser, developer, `/projects/${id}/users`);
     await page.evaluate(`new MutationObserver(() => {

@@ -28,7 +28,7 @@ const panel = () => opened.page.getByRole('region', { name: new URL(receiver.url
 describe('webhooks in the console', () => {
   let secret: string;
 
-  test('one is made, whose secret is shown once and signs what it is told', async () => {
+  test('webhook is created, its secret is shown once, and the secret signs its events', async () => {
     const { page, problems } = opened;
     await page.getByText('No webhooks yet.').waitFor();
     await page.getByRole('button', { name: 'New webhook' }).click();
@@ -62,7 +62,7 @@ describe('webhooks in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('a test is sent, and what was delivered is told again, by its row and since a time', async () => {
+  test('test event is sent, and deliveries are sent again by row and since a time', async () => {
     const { page, problems } = opened;
     await panel().getByRole('button', { name: 'Send a test' }).click();
     await arrived(receiver, ({ body }) => body.type === 'webhook.test');
@@ -88,7 +88,7 @@ describe('webhooks in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('it is changed, switched off and on, has its secret replaced, and is deleted once its host is typed', async () => {
+  test('webhook is changed, switched off and on, gets a new secret, and is deleted when its host is typed', async () => {
     const { page, problems } = opened;
     await panel().getByRole('button', { name: 'Edit' }).click();
     const dialog = page.getByRole('dialog');
