@@ -2,10 +2,10 @@ import { expect, test, vi } from 'vitest';
 import { basalt } from '../../client/src/index.ts';
 import { userAuthRoutes } from '../../functions/user-auth/routes.ts';
 
-/** What the client sees to by itself, and where it sends the browser. */
+/** Routes that the client calls automatically or opens in the browser. */
 const withoutEntry = new Set(['/api/userAuth/refresh-token', '/api/userAuth/social/{provider}/start']);
 
-/** What needs a browser, which is asked before us. */
+/** Entries that need a browser and fail before they send a request. */
 const withPasskeys = new Set(['addPasskey', 'loginByPasskey']);
 
 const hour = btoa(JSON.stringify({ iat: 0, exp: 3600 }));
@@ -13,7 +13,7 @@ const accessToken = `.${hour}.`;
 
 const plain = (method: string, path: string): string => `${method} ${path.replaceAll(/\{\w+\}/g, 'x')}`;
 
-/** What each entry asks for, by its name. */
+/** Returns the route that each entry of `app.auth` requests, by the entry’s name. */
 const asked = async (): Promise<Map<string, string>> => {
   const found = new Map<string, string>();
   const fetching = vi.fn<typeof fetch>(async () =>
@@ -32,8 +32,8 @@ const asked = async (): Promise<Map<string, string>> => {
   return found;
 };
 
-test('every route of user accounts that an app asks for has an entry, and no entry asks for another', async () => {
-  // What needs no key is for identity providers and other servers.
+test('each user account route that apps use has one client entry that requests it', async () => {
+  // Public routes are for identity providers and other servers.
   const routes = Object.values(userAuthRoutes).filter(
     ({ path, access }) => access !== 'public' && !withoutEntry.has(path),
   );

@@ -31,8 +31,8 @@ const inHours = (hours: number): void => {
   vi.spyOn(Date, 'now').mockImplementation(() => real + hours * 3_600_000);
 };
 
-describe('accounts', () => {
-  test('sign up, in and out; what they write is theirs', async () => {
+describe('user accounts', () => {
+  test('sign up, sign in and sign out, and see only their own documents', async () => {
     const app = asApp(project);
     const credentials = newCredentials();
     const { user, userId } = await app.auth.signup({ ...credentials, name: 'Lin' });
@@ -59,7 +59,7 @@ describe('accounts', () => {
     expect(await app.auth.sessions().catch((error: unknown) => error)).toBeDefined();
   });
 
-  test('come back from linking a provider as they were, with nothing to exchange', async () => {
+  test('stay signed in after they link a provider, and exchange needs no code', async () => {
     const app = asApp(project);
     await app.auth.signup(newCredentials());
     const token = await app.auth.token();
@@ -68,7 +68,7 @@ describe('accounts', () => {
     expect(await app.auth.token()).toBe(token);
   });
 
-  test('delete themselves with their password, and are signed out here', async () => {
+  test('are deleted with their password and signed out', async () => {
     const app = asApp(project);
     const credentials = newCredentials();
     await app.auth.signup(credentials);
@@ -81,7 +81,7 @@ describe('accounts', () => {
     await expect(app.auth.login(credentials)).rejects.toMatchObject({ code: 'INVALID_CREDENTIALS' });
   });
 
-  test('mails for passwords and addresses are answered alike for everybody', async () => {
+  test('get the same response for password and verification emails when the address is unknown', async () => {
     const app = asApp(project);
     const { email } = newCredentials();
     await app.auth.requestPasswordReset({ email });
@@ -92,14 +92,14 @@ describe('accounts', () => {
     });
   });
 
-  test('a public profile needs nobody to be signed in', async () => {
+  test('have a public profile that can be read without a session', async () => {
     const app = asApp(project);
     const username = `ann-${Date.now()}`;
     await app.auth.signup({ ...newCredentials(), username });
     expect(await asApp(project).auth.publicProfile(username)).toMatchObject({ username });
   });
 
-  test('the address of a social sign-in is one to go to; who comes back from it without a code is told so', async () => {
+  test('are redirected by the social sign-in URL, and exchange throws when there is no code', async () => {
     await expect(asApp(project).auth.exchange()).rejects.toMatchObject({ status: 400 });
     const answer = await fetch(asApp(project).auth.social('github'), { redirect: 'manual' });
     expect(answer.status).toBe(302);
@@ -110,12 +110,12 @@ describe('accounts', () => {
 test.each([
   ['?error=Access%20denied', '', { code: 'SOCIAL_SIGN_IN_FAILED', message: 'Access denied' }],
   ['?provider=github', '#ticket=abc', { status: 401, code: 'SECOND_FACTOR_REQUIRED', ticket: 'abc' }],
-])('the callback page throws what its address says: %s %s', async (search, hash, failure) => {
+])('exchange throws the error in the callback URL: %s %s', async (search, hash, failure) => {
   vi.stubGlobal('location', { search, hash });
   await expect(asApp(project).auth.exchange()).rejects.toMatchObject({ name: 'BasaltError', ...failure });
 });
 
-test('a refusal carries the ticket of its second factor', async () => {
+test('error of a sign-in contains the ticket for the second factor', async () => {
   const proxy = await HttpProxy.start();
   const body = { code: 'SECOND_FACTOR_REQUIRED', message: 'Enter your code.', ticket: 'abc' };
   proxy.meet({ status: 401, body });
@@ -123,8 +123,8 @@ test('a refusal carries the ticket of its second factor', async () => {
   await proxy.close();
 });
 
-describe('a session', () => {
-  test('is kept where it was told to be, so that the next page has it', async () => {
+describe('session', () => {
+  test('is kept in the given storage for the next page', async () => {
     const storage = shared();
     await asApp(project, undefined, { storage }).auth.signup(newCredentials());
     expect(await asApp(project, undefined, { storage }).auth.me()).toMatchObject({ emailVerified: false });
@@ -132,7 +132,7 @@ describe('a session', () => {
     expect(storage.items.size).toBe(0);
   });
 
-  test('is renewed before it expires, once for all that ask at once', async () => {
+  test('is renewed before it expires, once for all concurrent requests', async () => {
     const proxy = await HttpProxy.start(inject('stack').baseUrl);
     const app = asApp(project, proxy.url);
     await app.auth.signup(newCredentials());
@@ -147,8 +147,8 @@ describe('a session', () => {
 
   test.each([
     ['locks', () => undefined],
-    ['no locks, as on plain http', () => vi.stubGlobal('navigator', {})],
-  ])('is renewed once by several tabs, which share their storage: with %s', async (_with, prepare) => {
+    ['no locks, for example on plain HTTP', () => vi.stubGlobal('navigator', {})],
+  ])('is renewed once for several tabs with the same storage: with %s', async (_with, prepare) => {
     prepare();
     const proxy = await HttpProxy.start(inject('stack').baseUrl);
     const storage = shared();
@@ -162,12 +162,12 @@ describe('a session', () => {
     await proxy.close();
   });
 
-  test('stays though two tabs renewed it at once, which the service gives the same', async () => {
+  test('continues when two tabs renew it at the same time without locks', async () => {
     vi.stubGlobal('navigator', {});
     const common = shared();
     const both = Promise.withResolvers<void>();
     let refreshes = 0;
-    /** Neither is answered before both have asked. */
+    /** Holds each renewal until both tabs have sent theirs. */
     const together: typeof fetch = async (address, init) => {
       if (String(address).endsWith('/refresh-token')) {
         refreshes += 1;
@@ -176,7 +176,7 @@ describe('a session', () => {
       }
       return fetch(address, init);
     };
-    /** A tab that does not see the mark of another in time. */
+    /** A tab that does not see the mark of the other tab in time. */
     const tab = () => {
       const own = shared();
       const of = (name: string) => (name.endsWith(':renewing') ? own : common);
@@ -196,7 +196,7 @@ describe('a session', () => {
     expect(common.items.size).toBe(1);
   });
 
-  test('is renewed though a tab was closed while it renewed it, where there are no locks', async () => {
+  test('is renewed without locks after a tab was closed during its renewal', async () => {
     vi.stubGlobal('navigator', {});
     const storage = shared();
     const app = asApp(project, undefined, { storage });
@@ -208,7 +208,7 @@ describe('a session', () => {
     expect([...storage.items.keys()]).toEqual([name]);
   });
 
-  test('is renewed where the service takes its token no longer, though this clock says otherwise', async () => {
+  test('is renewed when the service rejects its token before it expires on the local clock', async () => {
     const storage = shared();
     const app = asApp(project, undefined, { storage });
     await app.auth.signup(newCredentials());
@@ -219,7 +219,7 @@ describe('a session', () => {
     expect(await app.tasks.insert({ title: 'still mine' })).toMatchObject({ title: 'still mine' });
   });
 
-  test('ends where it cannot be renewed, and says why', async () => {
+  test('ends with the error of the service when it cannot be renewed', async () => {
     const storage = shared();
     const app = asApp(project, undefined, { storage });
     const { refreshToken } = await app.auth.signup(newCredentials());
@@ -229,7 +229,7 @@ describe('a session', () => {
     expect(storage.items.size).toBe(0);
   });
 
-  test('stays where the service cannot be reached for a while', async () => {
+  test('is kept while the service is unavailable', async () => {
     const proxy = await HttpProxy.start(inject('stack').baseUrl);
     const storage = shared();
     const app = asApp(project, proxy.url, { storage });
@@ -246,7 +246,7 @@ describe('a session', () => {
     await proxy.close();
   });
 
-  test('that somebody ends while it is renewed stays ended', async () => {
+  test('stays ended when another tab ends it during a renewal', async () => {
     const storage = shared();
     const proxy = await HttpProxy.start(inject('stack').baseUrl);
     const app = asApp(project, proxy.url, { storage });
@@ -262,7 +262,7 @@ describe('a session', () => {
     await proxy.close();
   });
 
-  test.each(['signup', 'anonymous'] as const)('begins one time though the answers of its %s are lost', async (way) => {
+  test.each(['signup', 'anonymous'] as const)('starts one time when the responses to its %s are lost', async (way) => {
     const { developer, id } = project;
     await developer.dashboard('PATCH', `/api/projects/${id}`, { signIn: { anonymous: true } });
     const proxy = await HttpProxy.start(inject('stack').baseUrl);
@@ -276,7 +276,7 @@ describe('a session', () => {
     await proxy.close();
   });
 
-  test('stays though the answers of its renewal are lost', async () => {
+  test('is kept when the responses to its renewal are lost', async () => {
     const proxy = await HttpProxy.start(inject('stack').baseUrl);
     const app = asApp(project, proxy.url);
     await app.auth.signup(newCredentials());
@@ -291,7 +291,7 @@ describe('a session', () => {
     await proxy.close();
   });
 
-  test('stays though its page was closed before the answer of a renewal came', async () => {
+  test('is kept when its page was closed before the response to a renewal', async () => {
     const storage = shared();
     const app = asApp(project, undefined, { storage });
     await app.auth.signup(newCredentials());
@@ -303,7 +303,7 @@ describe('a session', () => {
     expect(await asApp(project, undefined, { storage }).auth.me()).toBeDefined();
   });
 
-  test('is nothing that a secret key asks for', async () => {
+  test('is not used by a client with a secret key', async () => {
     const storage = { getItem: vi.fn(), setItem: vi.fn(), removeItem: vi.fn() };
     const { asServer } = await import('./shop.ts');
     expect((await asServer(project, undefined, { storage }).tasks.list()).total).toBeGreaterThan(0);

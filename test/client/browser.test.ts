@@ -15,7 +15,7 @@ let site: string;
 let project: UsersProject;
 let browser: Awaited<ReturnType<typeof openChromium>>;
 
-/** A site of the app's own, on an origin that is not the API's. */
+/** Serves an app’s own site, whose origin differs from the API’s. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'basalt-client-site-'));
   await buildClient(folder);
@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A script for a page that has the client as `app`. */
+/** Returns a page script in which `app` is the client. */
 const withApp = (lines: string, key = project.publishableKey): string => `(async () => {
   const { basalt, BasaltError } = await import('/index.js');
   const app = basalt(${JSON.stringify(inject('stack').baseUrl)}, ${JSON.stringify(key)});
@@ -46,8 +46,8 @@ const outdated = `
   const [name] = Object.keys(localStorage);
   localStorage.setItem(name, JSON.stringify({ ...JSON.parse(localStorage.getItem(name)), expiresAt: 0 }));`;
 
-describe('in Chromium', () => {
-  test('an account, its session over a reload, and documents of its own', async () => {
+describe('client in Chromium', () => {
+  test('signs up, keeps the session over a reload, and lists the user’s own documents', async () => {
     const { page, problems } = await browser.newPage();
     const credentials = JSON.stringify({ ...newCredentials(), name: 'Lin' });
     await page.goto(site);
@@ -68,10 +68,10 @@ describe('in Chromium', () => {
   });
 
   test.each([
-    ['once, by locks', '', 1],
-    // A tab that a busy machine holds up at the wrong moment asks, too.
-    ['without them at most once each', "Object.defineProperty(navigator, 'locks', { value: undefined });", 2],
-  ] as const)('tabs of a site renew their session %s', async (_how, before, most) => {
+    ['once with locks', '', 1],
+    // On a busy machine a tab can miss the mark of the other tab and renew too.
+    ['at most once for each tab without locks', "Object.defineProperty(navigator, 'locks', { value: undefined });", 2],
+  ] as const)('renews the session of two tabs %s', async (_how, before, most) => {
     const { page: first } = await browser.newPage();
     const second = await first.context().newPage();
     await first.context().addInitScript(before);
@@ -87,7 +87,7 @@ describe('in Chromium', () => {
     expect(refreshes).toBeLessThanOrEqual(most);
   });
 
-  test('an upload that says how far it is', async () => {
+  test('reports the progress of an upload', async () => {
     const { page } = await browser.newPage();
     await page.goto(site);
     const uploaded = (await page.evaluate(
@@ -105,7 +105,7 @@ describe('in Chromium', () => {
     expect(uploaded.shares).toEqual(uploaded.shares.toSorted((a, b) => a - b));
   });
 
-  test('an upload that goes on though its listener throws, which is reported; and one that is given up', async () => {
+  test('continues an upload when its listener throws, reports the error, and stops when it is aborted', async () => {
     const { page, problems } = await browser.newPage();
     await page.goto(site);
     const upload = (listener: string): string =>

@@ -19,8 +19,8 @@ beforeAll(async () => {
   ]);
 });
 
-describe('a collection', () => {
-  test('inserts, reads, changes, deletes and recovers a document', async () => {
+describe('collection', () => {
+  test('inserts, reads, updates, deletes and recovers a document', async () => {
     const made = await app.notes.insert({ text: 'a', deep: { list: [1] } });
     expect(made).toMatchObject({ _id: expect.stringMatching(/^[0-9a-f]{24}$/), text: 'a', isDeleted: false });
     expect(await app.notes.get(made._id)).toEqual(made);
@@ -33,7 +33,7 @@ describe('a collection', () => {
     await expect(app.notes.recover(made._id)).rejects.toMatchObject({ status: 404 });
   });
 
-  test('inserts under an id of newId, which begins with the time, and only if the id is free', async () => {
+  test('inserts a document under an id from newId, which starts with the time, if the id is free', async () => {
     const ids = Array.from({ length: 1000 }, () => app.newId());
     expect(new Set(ids).size).toBe(1000);
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{24}$/);
@@ -48,7 +48,7 @@ describe('a collection', () => {
     await expect(app.notes.insert({}, { id: 'other' })).rejects.toMatchObject({ code: 'INVALID_ID' });
   });
 
-  test('inserts or updates by a unique value, one and many', async () => {
+  test('inserts or updates one or many documents by a unique value', async () => {
     await project.addCollection({
       name: 'notes_by_code',
       schema: [
@@ -72,7 +72,7 @@ describe('a collection', () => {
     await expect(notes.upsert({ text: 'x' }, { onConflict: 'text' })).rejects.toMatchObject({ code: 'INVALID_QUERY' });
   });
 
-  test('changes and deletes every document of a condition, past the limit of one request', async () => {
+  test('updates and deletes every matching document, past the limit of one request', async () => {
     for (let at = 0; at < 11; at += 1) {
       await app.notes.insertMany(Array.from({ length: 100 }, (_, n) => ({ many: 'all', n: at * 100 + n })));
     }
@@ -85,7 +85,7 @@ describe('a collection', () => {
     await expect(app.notes.updateMany({}, { n: 1 })).rejects.toMatchObject({ code: 'INVALID_FILTER' });
   });
 
-  test('changes, deletes and recovers a document only at the revision that it is told', async () => {
+  test('updates, deletes and recovers a document only at the given revision', async () => {
     const { _id, _rev } = await app.notes.insert({ n: 1 });
     expect(_rev).toBe(1);
     const changed = await app.notes.update(_id, { n: 2 }, { rev: _rev });
@@ -101,7 +101,7 @@ describe('a collection', () => {
     expect(await app.notes.recover(_id, { rev: 3 })).toMatchObject({ n: 2, _rev: 4 });
   });
 
-  test('computes by operators, and writes only what fulfils a condition', async () => {
+  test('applies update operators and writes only if a condition holds', async () => {
     const { _id } = await app.notes.insert({ stock: 2, tags: ['a'] });
     const take = () => app.notes.update(_id, { $inc: { stock: -1 } }, { where: { stock: { $gte: 1 } } });
     expect(await take()).toMatchObject({ stock: 1, _rev: 2 });
@@ -114,7 +114,7 @@ describe('a collection', () => {
     expect(await app.notes.recover(_id, { where: { stock: 0 } })).toMatchObject({ stock: 0 });
   });
 
-  test('refuses a change at a revision that is not known, as of a list that did not ask for it', async () => {
+  test('rejects an update with an undefined revision, for example from a list without revisions', async () => {
     const { _id } = await app.notes.insert({ n: 1 });
     const [item] = (await app.notes.list({ where: { _id } })).items;
     await expect(app.notes.update(_id, { n: 2 }, { rev: item?._rev })).rejects.toMatchObject({
@@ -124,7 +124,7 @@ describe('a collection', () => {
     expect(await app.notes.get(_id)).toMatchObject({ n: 1, _rev: 1 });
   });
 
-  test('of any number of writers to one revision, one wins, though each loses an answer', async () => {
+  test('lets one of 20 concurrent writers to a revision succeed when each loses a response', async () => {
     const proxy = await HttpProxy.start(inject('stack').baseUrl);
     const { _id, _rev } = await app.notes.insert({ n: 0 });
     const lost = new Set<unknown>();
@@ -144,7 +144,7 @@ describe('a collection', () => {
     await proxy.close();
   });
 
-  test('lists what a condition wants, in an order, with the fields that are asked for', async () => {
+  test('lists the matching documents, sorted, with the selected fields', async () => {
     const wanted = { where: { $or: [{ views: { $gte: 3 } }, { tags: { $all: ['b'] } }] }, sort: '-views' } as const;
     const page = await app.tasks.list({ ...wanted, fields: ['title'], meta: false, limit: 10 });
     const [first, second] = page.items;
@@ -155,7 +155,7 @@ describe('a collection', () => {
     ]);
   });
 
-  test('lists by a condition that is too long for an address', async () => {
+  test('lists by a filter that is too long for a URL', async () => {
     const titles = ['two', ...Array.from({ length: 900 }, () => randomBytes(8).toString('hex'))];
     const page = await app.tasks.list({
       where: { title: { $in: titles } },
@@ -166,7 +166,7 @@ describe('a collection', () => {
     expect(await app.tasks.count({ where: { title: { $in: titles } } })).toBe(1);
   });
 
-  test('goes through every document once, a page at a time', async () => {
+  test('iterates over every document once, page by page', async () => {
     const titles: string[] = [];
     for await (const { title } of app.tasks.each({ limit: 2, sort: 'views' })) titles.push(title);
     expect(titles).toEqual(['one', 'two', 'three']);
@@ -178,7 +178,7 @@ describe('a collection', () => {
     expect(cursors).toEqual([expect.any(String), null]);
   });
 
-  test('goes through every document of a search, the newest first unless sorted', async () => {
+  test('iterates over every search result, newest first unless sorted', async () => {
     const title = { key: 'title', type: 'String', searchable: true };
     await project.addCollection({ name: 'songs', schema: [title, { key: 'plays', type: 'Number' }] });
     const songs = app.collection('songs' as 'notes');
@@ -191,7 +191,7 @@ describe('a collection', () => {
     expect(await found('plays')).toEqual([0, 2, 3]);
   });
 
-  test('inserts many, all or none, and says what was wrong with which', async () => {
+  test('inserts no document when one is invalid, and names the invalid one', async () => {
     const wrong = app.tasks.insertMany([{ title: 'x' }, { title: 5 as unknown as string }]);
     await expect(wrong).rejects.toMatchObject({
       status: 400,
@@ -202,14 +202,14 @@ describe('a collection', () => {
     expect(await app.tasks.count()).toBe(3);
   });
 
-  test('aggregates', async () => {
+  test('runs an aggregation', async () => {
     const rows = await app.tasks.aggregate<{ readonly views: number }>([
       { $group: { _id: null, views: { $sum: '$views' } } },
     ]);
     expect(rows).toEqual([{ _id: null, views: 6 }]);
   });
 
-  test('is reached by any name, also one that means something else', async () => {
+  test('is available under any name, also one with another meaning in the client', async () => {
     await project.addCollection({ name: 'mail' });
     const { mail } = asServer(project);
     expect(mail).toHaveProperty('send');
@@ -223,7 +223,7 @@ describe('a collection', () => {
   });
 });
 
-test('an app is no promise, and answers nothing for symbols', async () => {
+test('app can be awaited and has no property for symbols', async () => {
   expect(await Promise.resolve(app)).toBe(app);
   expect(Reflect.get(app, Symbol.iterator)).toBeUndefined();
   expect(app.tasks).toBe(app.tasks);

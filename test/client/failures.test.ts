@@ -12,7 +12,7 @@ const waits: number[] = [];
 beforeAll(async () => {
   project = await newShop();
   proxy = await HttpProxy.start(inject('stack').baseUrl);
-  // What a test waits for is that it is asked again, not the time until then.
+  // Removes the waits between retries. `waits` keeps how long they would have been.
   const real = globalThis.setTimeout;
   vi.spyOn(globalThis, 'setTimeout').mockImplementation(((act: () => void, ms = 0, ...rest: []) => {
     if (ms >= 100 && new Error().stack?.includes('repeated.ts')) waits.push(ms);
@@ -39,8 +39,8 @@ const busy = (code: string, status: number, seconds?: number): Reply => ({
 
 const keys = (): readonly unknown[] => proxy.asked.map(({ headers }) => headers['idempotency-key']);
 
-describe('a write', () => {
-  test.each(['cut', 'lose the answer'] as const)('is done once where its connection is met by: %s', async (fault) => {
+describe('write', () => {
+  test.each(['cut', 'lose the answer'] as const)('happens once when its connection fails with: %s', async (fault) => {
     const app = asServer(project, proxy.url);
     proxy.next(fault, fault);
     const made = await app.notes.insert({ fault });
@@ -50,7 +50,7 @@ describe('a write', () => {
     expect(await asServer(project).notes.count({ where: { fault } })).toBe(1);
   });
 
-  test('is repeated with its key after 503 and while its first try is under way, when the service wants it', async () => {
+  test('is retried with its key after 503, and while its first request runs, after the requested time', async () => {
     const app = asServer(project, proxy.url);
     proxy.next(busy('SERVICE_UNAVAILABLE', 503, 7), busy('IDEMPOTENCY_IN_PROGRESS', 409, 1));
     await app.notes.insert({ a: 1 });
@@ -59,7 +59,7 @@ describe('a write', () => {
     expect(waits[1]).toBeGreaterThanOrEqual(1000);
   });
 
-  test('has a key of its own, or the one that it is given', async () => {
+  test('has its own key or the given one', async () => {
     const app = asServer(project, proxy.url);
     const { _id } = await app.notes.insert({ a: 1 });
     await app.notes.update(_id, { a: 2 });
@@ -71,7 +71,7 @@ describe('a write', () => {
     expect(keys().slice(3)).toEqual(['order-17', 'order-17']);
   });
 
-  test('is thrown after six tries that nobody answered', async () => {
+  test('throws after six requests without a response', async () => {
     proxy.meet('cut');
     const failure = await asServer(project, proxy.url)
       .notes.insert({ a: 1 })
@@ -82,7 +82,7 @@ describe('a write', () => {
     expect(new Set(keys()).size).toBe(1);
   });
 
-  test('is thrown at once where the service wants more time than there is', async () => {
+  test('throws immediately when the service requests a longer wait than allowed', async () => {
     proxy.meet(busy('SERVICE_UNAVAILABLE', 503, 31));
     await expect(asServer(project, proxy.url).notes.insert({ a: 1 })).rejects.toMatchObject({ status: 503 });
     expect(proxy.asked).toHaveLength(1);
@@ -97,7 +97,7 @@ describe('a write', () => {
     [429, 'RATE_LIMITED'],
     [500, 'INTERNAL_ERROR'],
     [502, 'PROVIDER_FAILED'],
-  ])('is thrown at once after %d %s', async (status, code) => {
+  ])('throws immediately after %d %s', async (status, code) => {
     proxy.meet(busy(code, status, 1));
     await expect(asServer(project, proxy.url).notes.insert({ a: 1 })).rejects.toMatchObject({
       name: 'BasaltError',
@@ -111,21 +111,21 @@ describe('a write', () => {
   });
 });
 
-test('a read is repeated, too, and has no key', async () => {
+test('read is retried without a key', async () => {
   proxy.next('cut');
   expect(await asServer(project, proxy.url).tasks.count()).toBe(0);
   expect(keys()).toEqual([undefined, undefined]);
 });
 
-test('what a gateway answers instead of the service has a code, too', async () => {
+test('error from a gateway has a code', async () => {
   proxy.next({ status: 413, body: { message: 'Request Too Long' } }, { status: 200, body: '<html>' });
   const app = asServer(project, proxy.url);
   await expect(app.notes.count()).rejects.toMatchObject({ status: 413, code: 'HTTP_413', message: 'Request Too Long' });
   await expect(app.notes.count()).rejects.toMatchObject({ status: 200, code: 'HTTP_200' });
 });
 
-describe('a request that is given up', () => {
-  test('beforehand is not sent', async () => {
+describe('aborted request', () => {
+  test('is not sent when it was aborted before', async () => {
     const reason = new Error('mine');
     const signal = AbortSignal.abort(reason);
     const app = asServer(project, proxy.url);
@@ -140,9 +140,9 @@ describe('a request that is given up', () => {
   });
 
   test.each([
-    ['while it waits for its answer', 'hang'],
-    ['while it waits for its next try', busy('SERVICE_UNAVAILABLE', 503, 7)],
-  ] as const)('%s ends at once, and is not tried again', async (_when, fault) => {
+    ['aborted while it waits for its response', 'hang'],
+    ['aborted while it waits for its retry', busy('SERVICE_UNAVAILABLE', 503, 7)],
+  ] as const)('ends immediately and is not retried: %s', async (_when, fault) => {
     const controller = new AbortController();
     proxy.meet(() => {
       controller.abort();
@@ -156,7 +156,7 @@ describe('a request that is given up', () => {
   });
 });
 
-test('a write is not sent on to where the address leads, as it would be a read there', async () => {
+test('write is not sent to the target of a redirect, because it would become a read', async () => {
   proxy.meet({ status: 301, headers: { location: `${inject('stack').baseUrl}/api/data/notes` } });
   await expect(asServer(project, proxy.url).notes.insert({ a: 1 })).rejects.toMatchObject({
     status: 301,
@@ -173,7 +173,7 @@ test.each([
   [null as unknown as string, 'notes'],
   ['http://127.0.0.1:9', '.'],
   ['http://127.0.0.1:9', '..'],
-])('the address %j with the id %j is not asked, and says what to give', async (url, id) => {
+])('address %j with the id %j throws without a request and explains what is expected', async (url, id) => {
   const { notes } = asServer(project, url);
   const refused = {
     name: 'BasaltError',
@@ -188,12 +188,12 @@ test.each([
   expect(waits).toEqual([]);
 });
 
-test('an id with dots among others is sent as it is', async () => {
+test('id that contains dots is sent unchanged', async () => {
   await expect(asServer(project, proxy.url).notes.get('..a')).rejects.not.toMatchObject({ status: 0 });
   expect(proxy.asked.map(({ path }) => path)).toEqual(['/api/data/notes/..a']);
 });
 
-test('an upload is confirmed, and refused, where the storage takes parts and never lists them', async () => {
+test('upload ends with the error of its confirmation when the storage never lists the uploaded parts', async () => {
   const [filePath, signedUrl] = ['files/a', `${proxy.url}/part`];
   const data = { partSize: 1, uploaded: 0, parts: [{ number: 1, size: 1, signedUrl }] };
   proxy.meet(({ path }) => {
@@ -206,7 +206,7 @@ test('an upload is confirmed, and refused, where the storage takes parts and nev
   expect(proxy.asked.filter(({ path }) => path === '/part')).toHaveLength(1);
 });
 
-test('a key that cannot be one is thrown as it is, and not tried again', async () => {
+test('key with invalid characters throws its TypeError and is not retried', async () => {
   await expect(asServer({ ...project, secretKey: 'sk_\n_' }).notes.count()).rejects.toThrow(TypeError);
   expect(waits).toEqual([]);
 });

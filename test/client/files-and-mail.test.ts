@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => proxy.close());
 
 describe('files', () => {
-  test('are uploaded, public, and deleted', async () => {
+  test('are uploaded as public files and deleted', async () => {
     const app = asServer(project);
     const shares: number[] = [];
     const file = new File(['Hello'], 'hello.txt', { type: 'text/plain' });
@@ -27,7 +27,7 @@ describe('files', () => {
     await expect(app.files.delete(path)).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
   });
 
-  test('are uploaded though a listener throws, which is reported', async () => {
+  test('are uploaded when a listener throws, and its error is reported', async () => {
     const said = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     const mine = new Error('mine');
     const onProgress = (): never => {
@@ -39,12 +39,12 @@ describe('files', () => {
     said.mockRestore();
   });
 
-  test('have the name that they are given, and any type', async () => {
+  test('have the given name and any type', async () => {
     const { path } = await asServer(project).files.upload(new Blob(['x']), { filename: 'named.bin' });
     expect(path).toContain('named');
   });
 
-  test('are uploaded once though each request loses its first answer', async () => {
+  test('are uploaded once when the first response to each request is lost', async () => {
     const lost = new Set<string>();
     proxy.meet(({ path }) => {
       if (lost.has(path)) return undefined;
@@ -56,7 +56,7 @@ describe('files', () => {
     proxy.heal();
   });
 
-  test('that are private are read by links, which their user signs too and nobody else', async () => {
+  test('that are private are read by signed links, which only the server and their user can create', async () => {
     const [app, mine, other] = [asServer(project), asApp(project), asApp(project)];
     for (const each of [mine, other]) await each.auth.signup(newCredentials());
     const token = (await mine.auth.token()) ?? '';
@@ -71,7 +71,7 @@ describe('files', () => {
     expect(await (await fetch(open.url ?? '')).text()).toBe('secret');
   });
 
-  test('that are pictures are opened in a size, by their address or by a link', async () => {
+  test('that are images are opened in a given size, by their address or a signed link', async () => {
     const app = asServer(project);
     const { path, url } = await app.files.upload(new File([pixel], 'dot.png', { type: 'image/png' }));
     const size = { width: 64, height: 64, fit: 'contain', format: 'webp' } as const;
@@ -83,7 +83,7 @@ describe('files', () => {
     await expect(app.files.sign([path], { width: 65 as 64 })).rejects.toMatchObject({ code: 'INVALID_SIZE' });
   });
 
-  test('of users are listed to them alone, newest first, by the beginning of their names', async () => {
+  test('of users are listed only for their owner, newest first, and by the start of the name', async () => {
     const of = await newUsersProject({ settings: { uploads: { users: true } } });
     const [mine, other] = [asApp(of), asApp(of)];
     for (const each of [mine, other]) await each.auth.signup(newCredentials());
@@ -100,7 +100,7 @@ describe('files', () => {
     await expect(asServer(of).files.list()).rejects.toMatchObject({ status: 403 });
   });
 
-  test('are listed to the last page, which follows one that may be empty', async () => {
+  test('are listed to the last page when a page before it is empty', async () => {
     const asked: string[] = [];
     const pages = [
       { items: [{ name: 'a' }], nextCursor: 'x/1' },
@@ -116,11 +116,11 @@ describe('files', () => {
     expect(asked).toEqual(['?prefix=p', '?prefix=p&cursor=x%2F1', '?prefix=p&cursor=x%2F2']);
   });
 
-  test('need the secret key, and say so', async () => {
+  test('return an error without the secret key', async () => {
     await expect(asApp(project).files.upload(new Blob(['x']))).rejects.toMatchObject({ code: 'SECRET_KEY_REQUIRED' });
   });
 
-  test('that the storage refuses are no success', async () => {
+  test('throw when the storage rejects them', async () => {
     const refusing: typeof fetch = (address, init) =>
       init?.method === 'PUT' ? Promise.resolve(new Response('', { status: 403 })) : fetch(address, init);
     const app = asServer(project, undefined, { fetch: refusing });
@@ -128,8 +128,8 @@ describe('files', () => {
   });
 });
 
-describe('mail', () => {
-  test('is sent once, though its answer is lost', async () => {
+describe('email', () => {
+  test('is sent once when its response is lost', async () => {
     const app = asServer(project, proxy.url);
     proxy.next('lose the answer');
     const { id } = await app.mail.send({ to: 'ada@example.com', subject: 'Hello', text: 'It works.' });
@@ -142,7 +142,7 @@ describe('mail', () => {
     await expect(app.mail.log('none')).rejects.toMatchObject({ status: 404 });
   });
 
-  test('for audiences needs a provider of its own, and says so', async () => {
+  test('for audiences returns an error when the project has no mail provider of its own', async () => {
     const { mail } = asServer(project);
     const refused = { status: 403 };
     await expect(mail.audiences.list({ limit: 5 })).rejects.toMatchObject(refused);

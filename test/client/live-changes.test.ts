@@ -5,7 +5,7 @@ import { newProject } from '../support/fixtures/project.ts';
 
 const ids = (documents: readonly { readonly _id: string }[]): string[] => documents.map(({ _id }) => _id);
 
-test('live calls back at once, and with every insert, update, deletion and recovery, the newest first', async () => {
+test('live shows the documents immediately and after each insert, update, deletion and recovery, newest first', async () => {
   const project = await newProject([{ name: 'posts', changes: true }]);
   const { baseUrl } = inject('stack');
   const app = basalt(baseUrl, project.publishableKey).collection('posts');

@@ -8,7 +8,7 @@ afterEach(() => {
 const changes = 50_000;
 const page = 1000;
 
-test('live keeps no more revisions of what it shows nothing of than 10,000', async () => {
+test('live keeps at most 10,000 revisions of documents that it does not show', async () => {
   const Real = Map;
   let most = 0;
   vi.stubGlobal(

@@ -9,7 +9,7 @@ const sockets = new Set<WebSocket>();
 let isOn = true;
 let requests = new AbortController();
 
-/** Sockets and requests of a machine that may be offline. */
+/** Sockets and requests of a machine that can be offline. */
 class Socket extends Real {
   constructor(url: string, protocols: string[]) {
     super(isOn ? url : 'ws://127.0.0.1:9', protocols);
@@ -39,7 +39,7 @@ test.each([
   ['every document', {}],
   ['a condition', { n: { $gte: 500 }, tag: 'a' }],
 ])(
-  'after 1,000 changes that came while it was offline, live of %s is exactly what the list says',
+  'live of %s shows exactly the same documents as the list after 1,000 changes while it was offline',
   async (_title, where) => {
     vi.stubGlobal('WebSocket', Socket);
     const project = await newProject([{ name: 'posts', changes: true }]);

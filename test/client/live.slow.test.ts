@@ -39,7 +39,7 @@ const posts = async (): Promise<string> => {
 };
 
 const ids = (documents: readonly { readonly _id: string }[]): string[] => documents.map(({ _id }) => _id);
-/** What the list says, revisions included. */
+/** Returns the listed documents with their revisions. */
 const listed = async (app: App, name: string, where: Readonly<Record<string, unknown>> = {}): Promise<unknown[]> =>
   Array.fromAsync(app.collection(name).each({ where, meta: 'rev', limit: 1000 }));
 
@@ -47,10 +47,10 @@ describe('live', () => {
   test.each([
     ['plain values', { done: false, room: 'a' }],
     [
-      'what only the service can tell',
+      'operators that only the service evaluates',
       { $or: [{ done: { $ne: true }, room: 'a' }], tags: 'x', _id: { $exists: true } },
     ],
-  ])('shows what comes into a condition of %s, and not what goes out of it', async (_title, where) => {
+  ])('shows documents while they match a filter of %s', async (_title, where) => {
     const name = await posts();
     const server = asServer().collection(name);
     const inside = { done: false, room: 'a', tags: ['x', 'y'] };
@@ -67,7 +67,7 @@ describe('live', () => {
     expect(watching.latest).toEqual(await listed(appOf(), name, where));
   });
 
-  test('shows a user their own documents of a private collection, and nothing of others', async () => {
+  test('shows users only their own documents of a private collection', async () => {
     const [ann, bob] = [appOf(), appOf()];
     for (const app of [ann, bob]) await app.auth.signup(newCredentials());
     const [anns, bobs] = [watch(ann, 'todos'), watch(bob, 'todos')];
@@ -82,7 +82,7 @@ describe('live', () => {
     expect(anns.shown.flat().every((shown) => shown._id === _id)).toBe(true);
   });
 
-  test('goes on where the callback throws, which is reported', async () => {
+  test('continues when the callback throws, and reports the error', async () => {
     const name = await posts();
     const reported = vi.fn();
     vi.stubGlobal('reportError', reported);
@@ -96,7 +96,7 @@ describe('live', () => {
     expect(reported.mock.calls.map(([{ message }]) => message)).toEqual(watching.shown.map(() => 'of the app'));
   });
 
-  test('ends by the function that it returned', async () => {
+  test('stops when the returned function is called', async () => {
     const name = await posts();
     const server = asServer().collection(name);
     const [ended, watching] = [watch(appOf(), name), watch(appOf(), name)];
@@ -108,7 +108,7 @@ describe('live', () => {
     expect(ended.shown).toHaveLength(before);
   });
 
-  test('of everything in an app shares a socket, of which each hears its own, and which ends with the last', async () => {
+  test('uses one socket for all subscriptions of an app, and closes it after the last one', async () => {
     const sockets: WebSocket[] = [];
     const Real = WebSocket;
     vi.stubGlobal(
@@ -144,15 +144,15 @@ describe('live', () => {
   test.each([
     ['a collection without a changes feed', 'quiet', {}, 'CHANGES_NOT_ENABLED'],
     ['a private collection without a user', 'todos', {}, 'TOKEN_MISSING'],
-    ['a collection that is not there', 'none', {}, 'COLLECTION_NOT_FOUND'],
-  ])('reports what is refused, and ends: %s', async (_title, name, where, code) => {
+    ['a missing collection', 'none', {}, 'COLLECTION_NOT_FOUND'],
+  ])('reports the error and stops: %s', async (_title, name, where, code) => {
     const reported = Promise.withResolvers<unknown>();
     vi.stubGlobal('reportError', reported.resolve);
     watch(appOf(), name, where);
     expect(await reported.promise).toMatchObject({ name: 'BasaltError', code });
   });
 
-  test.each([-1, 1])('minds no clock of the client that is wrong by a day (%i)', async (days) => {
+  test.each([-1, 1])('works when the clock of the client is wrong by %i day', async (days) => {
     const now = Date.now.bind(Date);
     vi.spyOn(Date, 'now').mockImplementation(() => now() + days * 86_400_000);
     const name = await posts();
@@ -163,25 +163,25 @@ describe('live', () => {
   });
 });
 
-/** A `fetch` whose answers to requests for tickets are those of a deployment without live updates. */
+/** A `fetch` that returns the ticket responses of a deployment without live updates. */
 const withoutTickets: typeof fetch = async (input, init) => {
   if (!String(input).endsWith('/tickets')) return fetch(input, init);
   const data = { url: null, ticket: null, expiresIn: 0, channels: {} };
   return Response.json({ success: true, data, message: '' });
 };
 
-describe('live asks the changes feed', () => {
+describe('live polls the changes feed', () => {
   const ways: readonly (readonly [string, () => App])[] = [
-    ['where no live updates are deployed', () => appOf({ fetch: withoutTickets })],
+    ['when live updates are not deployed', () => appOf({ fetch: withoutTickets })],
     [
-      'where there are no sockets',
+      'when there are no sockets',
       () => {
         vi.stubGlobal('WebSocket', undefined);
         return appOf();
       },
     ],
     [
-      'where no socket connects',
+      'when no socket connects',
       () => {
         const Real = WebSocket;
         vi.stubGlobal(

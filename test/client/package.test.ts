@@ -13,9 +13,9 @@ import { typesText } from '../../shared/documents/types/types-text.ts';
 import { compile, expecting } from '../support/clients/compile.ts';
 
 const run = promisify(execFile);
-/** So much may an app load before it does anything. */
+/** The most that an app loads at first. */
 const maxBytes = 5.5 * 1024;
-/** And with live updates, which are loaded by those who watch. */
+/** The most that an app with live updates loads. Apps load them when they first subscribe. */
 const maxLiveBytes = 7.5 * 1024;
 
 interface Packed {
@@ -26,7 +26,7 @@ interface Packed {
 let folder: string;
 let packed: Packed | undefined;
 
-/** The package as it would be published, built and unpacked. */
+/** Builds the package as it is published, and unpacks it. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'basalt-client-'));
   const env = { ...process.env, PATH: [dirname(process.execPath), process.env.PATH].join(delimiter) };
@@ -42,8 +42,8 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const read = (path: string): string => readFileSync(join(folder, 'package', path), 'utf8');
 
-describe('@basalt/client as it is published', () => {
-  test('has a script, its types and what says what it is, and nothing else', () => {
+describe('the published package @basalt/client', () => {
+  test('contains only scripts, types, README, licence and manifest', () => {
     const others = packed?.files.map(({ path }) => path).filter((path) => !/^dist\/[\w-]+\.d\.ts$/.test(path));
     expect(others?.sort()).toEqual([
       'LICENSE',
@@ -60,7 +60,7 @@ describe('@basalt/client as it is published', () => {
     const bytesOf = (text: string): number => gzipSync(text, { level: 9 }).length;
     expect(bytesOf(script)).toBeLessThanOrEqual(maxBytes);
     expect(bytesOf(script) + bytesOf(live)).toBeLessThanOrEqual(maxLiveBytes);
-    // As long as one that Node prints, where an error is not caught, may be.
+    // Node prints the whole source line of an uncaught error, so lines must be short.
     expect(Math.max(...script.split('\n').map(({ length }) => length))).toBeLessThan(2000);
     const imported = new Set(script.match(/\bimport\b.*?\)/g));
     expect(imported).toEqual(new Set(['import("./upload.js")', 'import("./live.js")']));
@@ -68,7 +68,7 @@ describe('@basalt/client as it is published', () => {
     expect(read('dist/upload.js')).not.toMatch(/\bimport\b/);
   });
 
-  test('needs no other package, has the licence and version of the service, and says where its types are', () => {
+  test('has no dependencies, the licence and version of the service, and an entry for its types', () => {
     const manifest = JSON.parse(read('package.json')) as Record<string, unknown>;
     const { version, license } = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, unknown>;
     expect(manifest).toMatchObject({ name: '@basalt/client', version, license, type: 'module', sideEffects: false });
@@ -77,7 +77,7 @@ describe('@basalt/client as it is published', () => {
     expect(read('LICENSE')).toBe(readFileSync('LICENSE', 'utf8'));
   });
 
-  test('names its other types as they are there', () => {
+  test('imports only types that it contains', () => {
     const types = globSync('dist/*.d.ts', { cwd: join(folder, 'package') });
     const named = types.flatMap((file) => [...read(file).matchAll(/from '([^']+)'/g)].map(([, path = '']) => path));
     expect(named.length).toBeGreaterThan(5);
@@ -208,7 +208,7 @@ const wrong = [
   "app.files.upload('text');",
 ];
 
-test('a wrong collection, field, operator or value is an error of the compiler, and a right one is none', async () => {
+test('compiler rejects a wrong collection, field, operator or value, and accepts correct ones', async () => {
   const before = [
     "import { basalt, BasaltError, type FileLink, type ListedFile, type MailLog, type UserSession } from '@basalt/client';",
     "import type { Schema } from './schema.ts';",

@@ -17,7 +17,7 @@ let browser: Awaited<ReturnType<typeof openChromium>>;
 
 const form = '<!doctype html><title>App</title><link rel="icon" href="data:,"><input autocomplete="username webauthn">';
 
-/** A site of the app's own, whose host passkeys are bound to. */
+/** Serves an app’s own site, whose host the passkeys belong to. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'basalt-passkeys-'));
   await buildClient(folder);
@@ -44,7 +44,7 @@ const withApp = (lines: string): string => `(async () => {
   ${lines}
 })()`;
 
-/** A page with an authenticator. */
+/** Opens a page with an authenticator. */
 const openPage = async () => {
   const { page, problems } = await browser.newPage();
   const device = await plugAuthenticator(page);
@@ -54,7 +54,7 @@ const openPage = async () => {
 
 const signUp = () => `await app.auth.signup(${JSON.stringify(newCredentials())});`;
 
-test('a browser makes a passkey, signs in by it after logging out, and no longer once it is deleted', async () => {
+test('passkey is created, renamed, signs its user in, and stops working when it is deleted', async () => {
   const { page, problems } = await openPage();
   const seen = await page.evaluate(
     withApp(`${signUp()}
@@ -80,7 +80,7 @@ test('a browser makes a passkey, signs in by it after logging out, and no longer
   expect(problems.filter((problem) => !problem.includes('401'))).toEqual([]);
 });
 
-test('a page that opens with a form offers passkeys in its field, and signs in whoever takes one', async () => {
+test('passkey chosen in a form field signs its user in', async () => {
   const { page } = await openPage();
   const userId = await page.evaluate(
     withApp(`${signUp()}
@@ -97,7 +97,7 @@ test('a page that opens with a form offers passkeys in its field, and signs in w
   expect(taken).toBe(userId);
 });
 
-test('a device that does not verify its user makes no passkey', async () => {
+test('passkey is not created when the device does not verify its user', async () => {
   const { page, device } = await openPage();
   await device.verifies(false);
   const refused = await page.evaluate(withApp(`${signUp()} return app.auth.addPasskey().catch(({ name }) => name);`));

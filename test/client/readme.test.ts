@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Its lines, each block with names of its own, below what the first ones make. */
+/** Returns the README’s code blocks as one program. The later blocks use the variables of the first two. */
 const program = (): string => {
   const text = readFileSync(join(clientFolder, 'README.md'), 'utf8')
     .replaceAll('http://127.0.0.1:4000', inject('stack').baseUrl)
@@ -42,7 +42,7 @@ const program = (): string => {
   return [first, second, ...others.map((block) => `{\n${block}}`)].join('\n');
 };
 
-test('every line of the README compiles against the types that the service makes, and does what it says', async () => {
+test('code in the README compiles against the types from the service and prints what it promises', async () => {
   const types = await call<string>(inject('stack').baseUrl, 'GET', '/api/types.ts', { key: project.publishableKey });
   const files = { 'schema.ts': types.body, 'readme.ts': program() };
   expect(await compile(files, { '@basalt/client': join(folder, 'client') })).toBe('');
@@ -51,6 +51,6 @@ test('every line of the README compiles against the types that the service makes
   const { stdout } = await run(process.execPath, [join(folder, 'readme.ts')]);
   for (const said of ['Hello', 'to do: ', 'mine alone', '404 DOCUMENT_NOT_FOUND', 'hello.txt Hello'])
     expect(stdout).toContain(said);
-  // How far the mail is by then is up to the queue.
+  // The queue decides which status the email has by then.
   expect(stdout).toMatch(/^(queued|sent|delivered)$/m);
 });

@@ -1,4 +1,4 @@
-/** Types as `GET /api/types.ts` makes them, of the collections of `shop`. */
+/** Types as `GET /api/types.ts` generates them for the collections in `shop.ts`. */
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
 interface Task {

@@ -3,7 +3,7 @@ import { type Basalt, basalt, type Options } from '../../client/src/index.ts';
 import { newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
 import type { Schema } from './schema.ts';
 
-/** The project that the client is tried on: `tasks` of users, and `notes` without a schema. */
+/** Creates the client’s test project: `tasks` of users, and `notes` without a schema. */
 export const newShop = async (): Promise<UsersProject> => {
   const project = await newUsersProject();
   await project.addCollection({
@@ -19,7 +19,7 @@ export const newShop = async (): Promise<UsersProject> => {
   return project;
 };
 
-/** What the client makes of it: with the secret key, as on a server, or with the publishable one, as in an app. */
+/** Creates clients: with the secret key, as on a server, and with the publishable key, as in an app. */
 export const asServer = (project: UsersProject, url = inject('stack').baseUrl, options: Options = {}): Basalt<Schema> =>
   basalt<Schema>(url, project.secretKey, options);
 export const asApp = (project: UsersProject, url = inject('stack').baseUrl, options: Options = {}): Basalt<Schema> =>

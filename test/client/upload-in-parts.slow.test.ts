@@ -28,7 +28,7 @@ beforeAll(async () => {
   const place = inject('externalS3');
   const connected = await project.developer.dashboard('PUT', `/api/projects/${project.id}/storage`, { ...place });
   expect(connected.status).toBe(200);
-  // Processes know what a project was for a few seconds.
+  // Processes cache a project for a few seconds.
   await eventually(async () => {
     const body = { filename: 'a', contentType: 'a/b', size: 1 };
     const answer = await project.api<{ signedUrl: string }>('POST', '/api/storage/upload-request', { body });
@@ -42,7 +42,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A program of its own that uploads the file, or the rest of it, and is killed once `share` of it is there. */
+/** Uploads or resumes the file in a process that is killed after `share` of it is uploaded. */
 const killedUpload = async (share: number, resume?: string): Promise<string> => {
   const text = JSON.stringify;
   const script = `
@@ -66,8 +66,8 @@ const killedUpload = async (share: number, resume?: string): Promise<string> => 
   return said;
 };
 
-describe('a file over 100 MiB', () => {
-  test('goes in parts into a bucket of the project’s own, and on in another process after one is killed twice', async () => {
+describe('file over 100 MiB', () => {
+  test('is uploaded in parts to an external bucket and resumed after its process was killed twice', async () => {
     const begun = await killedUpload(0.2);
     expect(await killedUpload(0.5, begun)).toBe(begun);
     const puts: number[] = [];
@@ -94,7 +94,7 @@ describe('a file over 100 MiB', () => {
     expect(content.equals(Buffer.from(await file.arrayBuffer()))).toBe(true);
   });
 
-  test('is refused as another file than the one that was begun, and given up by a deletion', async () => {
+  test('cannot be resumed with another file, or after it was deleted', async () => {
     const app = asServer(project);
     const begun = await killedUpload(0.1);
     const other = new Blob(['x']);
@@ -103,7 +103,7 @@ describe('a file over 100 MiB', () => {
     await expect(app.files.upload(file, { resume: begun })).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
   });
 
-  test('stops where it is given up', async () => {
+  test('stops uploading when it is aborted', async () => {
     const abort = new AbortController();
     const onProgress = (share: number): void => {
       if (share > 0.1) abort.abort();
@@ -112,7 +112,7 @@ describe('a file over 100 MiB', () => {
     await expect(upload).rejects.toMatchObject({ code: 'ABORTED' });
   });
 
-  test('is too large for our own storage', async () => {
+  test('is rejected by the hosted storage', async () => {
     const managed = asServer(await newUsersProject());
     await expect(managed.files.upload(file)).rejects.toMatchObject({ code: 'FILE_TOO_LARGE' });
   });
