@@ -7,7 +7,7 @@ import { newDeveloper, newProject, type TestProject } from '../support/fixtures/
 
 type Case = readonly [string, string, string, NamedRoute];
 
-/** `[METHOD, path with its parameters filled in, id, row]` for every method of every row. */
+/** `[method, path with its parameters filled in, id, route]` for every method of every route. */
 const casesOf = (areas: Readonly<Record<string, RouteTable>>, fill: (name: string) => string): Case[] =>
   Object.values(areas).flatMap((table) =>
     Object.values(table).flatMap((route) =>
@@ -57,7 +57,7 @@ describe('every route of the public API', () => {
     }
   });
 
-  test.each(keyed)('401 with a well-formed key of nobody: %s %s', async (method, path) => {
+  test.each(keyed)('401 with an unknown well-formed key: %s %s', async (method, path) => {
     const answer = await send(method, path, { key: newApiKey('secret') });
     expect(answer).toMatchObject({ status: 401, body: { code: 'API_KEY_INVALID' } });
   });
@@ -76,14 +76,14 @@ describe('every route of the public API', () => {
   );
 
   test.each(keyed.filter(([, , , { writes }]) => writes))(
-    '403 with the publishable key where there is no row security: %s %s',
+    '403 with the publishable key when the collection has no row security: %s %s',
     async (method, path) => {
       const answer = await send(method, path, { key: mine.publishableKey });
       expect(answer).toMatchObject({ status: 403, body: { code: 'RLS_REQUIRED' } });
     },
   );
 
-  test.each(keyed)('has an envelope with the request id: %s %s', async (method, path) => {
+  test.each(keyed)('returns an envelope with the request id: %s %s', async (method, path) => {
     const answer = await send(method, path);
     expect(answer.headers.get('content-type')).toBe('application/json');
     expect(answer.headers.get('x-request-id')).toBe(answer.body.requestId);

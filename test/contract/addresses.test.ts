@@ -14,7 +14,7 @@ interface Described {
   readonly properties?: Readonly<Record<string, { readonly maxLength?: number; readonly format?: string }>>;
 }
 
-/** What the API description says of the address in a body; `undefined` where the body has none. */
+/** Returns the schema of the `email` field in a request body, if it has one. */
 const addressIn = ({ route }: RouteCase) => route.body && (jsonSchemaOf(route.body) as Described).properties?.email;
 
 const rows = [...publicCases, ...dashboardCases].filter((row) => addressIn(row) !== undefined);
@@ -43,7 +43,7 @@ const send = ({ id, api, method, route, pathWith }: RouteCase, email: string) =>
   return call(baseUrl, method, path, { key, token: userToken, body });
 };
 
-test('the rows that take an address are those of users, developers, members and contacts', () => {
+test('routes with an email field limit it to 254 characters', () => {
   expect(rows.length).toBeGreaterThanOrEqual(19);
   for (const row of rows) expect(addressIn(row), row.id).toMatchObject({ format: 'email', maxLength: 254 });
 });
@@ -73,7 +73,7 @@ describe.each(rows)('$method $id', (row) => {
     expect(await send(row, email)).toMatchObject(refused);
   });
 
-  test('no such refusal for an address of 254 characters', async () => {
+  test('address of 254 characters passes the email check', async () => {
     const { body } = await send(row, ofLength(254));
     expect(body.message).not.toBe(refused.body.message);
   });
@@ -81,7 +81,7 @@ describe.each(rows)('$method $id', (row) => {
 
 const asking = rows.filter(({ id }) => /^(request|resend)-/.test(id));
 
-describe.each(asking)('$method $id, which asks for a mail', (row) => {
+describe.each(asking)('$method $id, which sends an email', (row) => {
   test.each([
     ['nothing', ''],
     ['blanks', '   '],
@@ -92,6 +92,6 @@ describe.each(asking)('$method $id, which asks for a mail', (row) => {
   });
 });
 
-test('five rows ask for a mail', () => {
+test('five routes send an email to the address in the request', () => {
   expect(asking.length).toBe(5);
 });

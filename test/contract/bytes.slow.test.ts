@@ -13,11 +13,11 @@ import {
 import { newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
 
 let project: UsersProject;
-/** What dashboard rows are asked about: good bodies change its settings. */
+/** The project of the dashboard requests. It is separate, because valid bodies change its settings. */
 let managed: UsersProject;
 let id: string;
 let user: Awaited<ReturnType<UsersProject['newUser']>>;
-/** Has the address of the samples already, so that changes at once are changes of other things. */
+/** Already has the email address of the samples, so concurrent updates do not compete for it. */
 let sampleUserId: string;
 let managedDocumentId: string;
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 type Doc = Record<string, unknown> & { readonly _id: string };
 
-/** Sends the JSON text of a value in every place a document may hold it. */
+/** Returns requests that send a JSON value in every place of a document. */
 const inEveryPlace = (json: string): readonly (readonly [string, string, string])[] => [
   ['POST', '/api/data/notes', `{"v":${json}}`],
   ['POST', '/api/data/notes', `{"a":{"b":[[${json}]]}}`],
@@ -48,7 +48,7 @@ const inEveryPlace = (json: string): readonly (readonly [string, string, string]
   ['PATCH', `/api/data/notes/${id}`, `{"nested.v":${json}}`],
 ];
 
-/** JSON as sent and as it comes back, where that differs. */
+/** Name, JSON as sent, and JSON as returned if it differs. */
 const sent: readonly (readonly [string, string, string?])[] = [
   ['NUL in text', '"a\\u0000b"'],
   ['NUL alone', '"\\u0000"'],
@@ -85,13 +85,10 @@ const sent: readonly (readonly [string, string, string?])[] = [
   ['operators', '{"$ne":null,"$set":{"$gt":""},"$where":"1"}'],
   ['database references', '[{"$ref":"a","$id":"b"},{"$ref":"a","$id":1,"d":2,"$db":"c"},{"$id":5},{"$ref":"a.b"}]'],
   [
-    'names of the language',
+    'names of JavaScript properties',
     '{"constructor":{"x":1},"prototype":{"x":1},"toString":"x","hasOwnProperty":1,"toJSON":{},"toBSON":1}',
   ],
-  [
-    'names in letters of all kinds',
-    '{" ":1,"é":2,"😀":3,"\u2028":4,"\ufeff":5,"a b":6,"0":7,"-1":8,"\\"":9,"\\\\":10}',
-  ],
+  ['names of unusual characters', '{" ":1,"é":2,"😀":3,"\u2028":4,"\ufeff":5,"a b":6,"0":7,"-1":8,"\\"":9,"\\\\":10}'],
   ['nulls and empty things', '[null,{},[],[[]],[{}],{"a":null}]'],
   ['a name given twice', '{"a":1,"a":2}', '{"a":2}'],
   ['a name given twice, once as an escape', '{"a":1,"\\u0061":{"b":1,"b":2}}', '{"a":{"b":2}}'],
@@ -99,7 +96,7 @@ const sent: readonly (readonly [string, string, string?])[] = [
 
 const kept = sent.map(([what, json, back = json]): [string, string, string] => [what, json, back]);
 
-describe('a value comes back as it was sent', () => {
+describe('a value is returned as it was sent', () => {
   test.each(kept)('%s', async (_what, json, back) => {
     const expected = JSON.parse(back) as unknown;
     const made = await project.api<Doc>('POST', '/api/data/notes', { body: `{"v":${json},"w":{"x":[${json}]}}` });
@@ -119,7 +116,7 @@ describe('a value comes back as it was sent', () => {
   });
 
   test.each(kept.filter(([, json]) => json.startsWith('"') && json !== '""'))(
-    'and is found by a filter and passed by a cursor: %s',
+    'is found by a filter and passed by a cursor: %s',
     async (_what, _json, back) => {
       const value = JSON.parse(back) as string;
       for (const collection of ['notes', 'posts']) {
@@ -141,7 +138,7 @@ describe('a value comes back as it was sent', () => {
 
 const lone = ['"\\ud800"', '"a\\udfff"', '"\\ude00\\ud83d"', '"\\ud83d \\ude00"', '"\ufeff\\udbff"'];
 
-describe('400 for a value that could not be kept', () => {
+describe('400 for a value that cannot be stored exactly', () => {
   test.each<[string, string, string]>([
     ...lone.map((json): [string, string, string] => ['a lone surrogate', json, 'INVALID_BODY']),
     ['1e400', '1e400', 'INVALID_BODY'],
@@ -181,7 +178,7 @@ describe('400 for a value that could not be kept', () => {
 
   test.each(
     lone.concat('"\\u0000"', '1e400', '9007199254740993', '{"__proto__":1}', '{"a\\u0000":1}', '{"\\ud800":1}'),
-  )('or 200, but never worse, in a pipeline: %s', async (json) => {
+  )('or 200 in a pipeline: %s', async (json) => {
     for (const stage of [
       `{"$match":{"v":${json}}}`,
       `{"$set":{"v":{"$literal":${json}}}}`,
@@ -201,7 +198,7 @@ describe('400 for a value that could not be kept', () => {
   });
 });
 
-/** Calls a row with all the rights that it asks for; `collection` is the one that it names. */
+/** Calls a route with the permissions that it needs. `collectionName` is the collection in its path. */
 const ask = ({ api, method, route, pathWith }: RouteCase, collectionName: string, options: RequestOptions) => {
   const names = { ...sampleParameters, collectionName, projectId: managed.id };
   if (api === 'dashboard') {
@@ -216,7 +213,7 @@ const ask = ({ api, method, route, pathWith }: RouteCase, collectionName: string
   return project.api(method, pathWith({ ...names, id }), { ...rights, ...options });
 };
 
-/** Bytes that are no UTF-8, or another encoding. */
+/** Bytes that are not UTF-8, or another encoding. */
 const rawBodies: readonly (readonly [string, Buffer])[] = [
   ['a byte that never occurs', Buffer.from('{"a":"\xff"}', 'latin1')],
   ['a sequence that is cut', Buffer.from('{"a":"\xe2\x80"}', 'latin1')],
@@ -239,10 +236,10 @@ const contentTypes = [
   '',
 ];
 
-describe('bytes that are no JSON in UTF-8', () => {
+describe('bytes that are not JSON in UTF-8', () => {
   const writing = [...publicCases, ...dashboardCases].filter(({ route }) => route.body);
 
-  test.each(rawBodies)('never a 500 for %s, by any route', async (_what, body) => {
+  test.each(rawBodies)('never cause a 500 for %s on any route', async (_what, body) => {
     await Promise.all(
       writing.map(async (route) => {
         for (const type of contentTypes) {
@@ -254,7 +251,7 @@ describe('bytes that are no JSON in UTF-8', () => {
     );
   });
 
-  test.each(contentTypes)('201 for good JSON under the content type %j', async (type) => {
+  test.each(contentTypes)('201 for valid JSON under the content type %j', async (type) => {
     const body = Buffer.from('{"a":"\u2028é😀"}');
     const made = await project.api('POST', '/api/data/notes', { body, headers: { 'content-type': type } });
     expect(made).toMatchObject({ status: 201, body: { a: '\u2028é😀' } });
@@ -276,14 +273,14 @@ const strangeTexts = [
   '"',
 ];
 
-describe('strange text in the fields of the dashboard and of user accounts', () => {
+describe('unusual text in the fields of the dashboard and of user accounts', () => {
   const withBody = [...dashboardCases, ...accountCases].filter(({ route }) => route.body);
-  /** Each call makes something with an address of its own: another one would only be refused for it. */
+  /** These routes create an account, so each call needs an unused email address. */
   const makes = new Set(['sign-up-developer', 'create-user', 'sign-up']);
   let calls = 0;
 
-  test.each(withBody)('never a 500 from $method $id', async (route) => {
-    // There is no language model here.
+  test.each(withBody)('never causes a 500 from $method $id', async (route) => {
+    // The tests have no language model, so `propose-schema` can return 501.
     const answered = [200, 201, 400, 401, 403, 404, 409, 429, ...(route.id === 'propose-schema' ? [501] : [])];
     const sample = JSON.stringify(sampleBodies[route.id]);
     const texts = [...new Set(sample.match(/(?<=:|\[)"[^"]*"/g))];
@@ -322,7 +319,7 @@ const escapes = [
   '%F0%9F%98%80',
 ];
 
-describe('strange bytes in queries', () => {
+describe('unusual bytes in queries', () => {
   test.each([...escapes, '%', '%zz', '%u0041', '&&&', '=', '==', '=x', '&=', '[]', '[$ne]=1', '?', '#', ';a=1'])(
     '200 or 400 for %s in every parameter',
     async (text) => {
@@ -383,7 +380,7 @@ describe('strange bytes in queries', () => {
   );
 });
 
-describe('strange bytes in paths', () => {
+describe('unusual bytes in paths', () => {
   test.each([...escapes, '%', '%zz', '%u0041', '..', '%2F', '%3F', 'notes%00', 'notes%20', 'notes%2F..', '%6eotes.'])(
     '400, 403 or 404 for %s',
     async (text) => {
@@ -427,7 +424,7 @@ describe('strange bytes in paths', () => {
     },
   );
 
-  test('200 for a name in escapes: it is the same name', async () => {
+  test('200 for a name in escapes, because it is the same name', async () => {
     expect((await project.api('GET', '/api/data/%6eotes')).status).toBe(200);
     expect((await project.api('GET', `/api/data/notes/%${id.charCodeAt(0).toString(16)}${id.slice(1)}`)).status).toBe(
       200,
@@ -435,7 +432,7 @@ describe('strange bytes in paths', () => {
   });
 });
 
-/** One request byte by byte, and everything that comes back. */
+/** Sends one request as bytes and returns the raw response. */
 const raw = (bytes: Buffer): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(inject('stack').baseUrl).port), '127.0.0.1', () => socket.write(bytes));
@@ -448,7 +445,7 @@ const raw = (bytes: Buffer): Promise<string> =>
     socket.on('error', reject);
   });
 
-describe('strange bytes in headers and request lines', () => {
+describe('unusual bytes in headers and request lines', () => {
   const head = (line: string, ...headers: string[]) =>
     Buffer.from([line, 'host: localhost', 'connection: close', ...headers, '', ''].join('\r\n'), 'latin1');
 

@@ -1,15 +1,15 @@
 import { describe, expect, test, vi } from 'vitest';
 
-describe('an address of the database with credentials', () => {
+describe('a database URI with credentials', () => {
   test.each([
-    ['a port that is none', 'mongodb://admin:PASSWORD@127.0.0.1:port/'],
-    ['an option that is none', 'mongodb://admin:PASSWORD@127.0.0.1:1/?nonsense=PASSWORD'],
+    ['an invalid port', 'mongodb://admin:PASSWORD@127.0.0.1:port/'],
+    ['an unknown option', 'mongodb://admin:PASSWORD@127.0.0.1:1/?nonsense=PASSWORD'],
     ['a bad escape', 'mongodb://admin:PASSWORD%@127.0.0.1:1/'],
     ['another scheme', 'postgres://admin:PASSWORD@127.0.0.1:1/'],
     ['no scheme', 'admin:PASSWORD@127.0.0.1'],
-    ['a mechanism that is none', 'mongodb://admin:PASSWORD@127.0.0.1:1/?authMechanism=NONE'],
+    ['an unknown mechanism', 'mongodb://admin:PASSWORD@127.0.0.1:1/?authMechanism=NONE'],
     ['an SRV record with a port', 'mongodb+srv://admin:PASSWORD@db.example.com:27017/'],
-  ])('is not in the log or the answer, with %s', async (_what, uri) => {
+  ])('appears neither in the log nor in the response with %s', async (_what, uri) => {
     const hidden = 'xQ7secretPassword9';
     const before = process.env.MONGODB_URI ?? '';
     const written: string[] = [];

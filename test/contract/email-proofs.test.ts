@@ -19,12 +19,12 @@ import { claimsOf, newCredentials, newUsersProject, type UsersProject } from '..
 
 type Ways = Readonly<Record<string, boolean>>;
 
-/** An account that nobody has verified, and what whoever opened it signs in with. */
+/** An account with an unverified address, and the credentials of the person who opened it. */
 interface Opened {
   readonly email: string;
   readonly id: string;
   readonly accessToken: string;
-  /** Whether each way in that was left still works; `email` is the address by then. */
+  /** Returns whether each sign-in method still works. `email` is the current address. */
   readonly waysIn: (email?: string) => Promise<Ways>;
 }
 
@@ -44,7 +44,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Somebody at GitHub, with this address there. */
+/** Returns a GitHub profile with this address. */
 const atGitHub = (email: string): SocialProfile => ({
   id: String(randomInt(1, 2 ** 47)),
   name: undefined,
@@ -52,14 +52,14 @@ const atGitHub = (email: string): SocialProfile => ({
   addresses: [{ email, verified: true }],
 });
 
-/** Signs in with GitHub: the id of the account, which is not opened when there is none. */
+/** Signs in with GitHub and returns the id of the account. It creates no account. */
 const enterByGitHub = async (store: AccountStore, profile: SocialProfile): Promise<string | undefined> =>
   linkAccount(store, async () => undefined, requireProvider('github'), profile).then(
     ({ account }) => account._id.toHexString(),
     () => undefined,
   );
 
-/** Links GitHub, under an address of its own, to the account of a session. */
+/** Links a GitHub profile with another address to the account of a session. */
 const linkGitHub = async (store: AccountStore, accessToken: string): Promise<SocialProfile> => {
   const profile = atGitHub(newCredentials().email);
   const { sub, sid } = claimsOf(accessToken);
@@ -71,7 +71,7 @@ const linkGitHub = async (store: AccountStore, accessToken: string): Promise<Soc
 const signInState = async (store: AccountStore, id: string): Promise<NonNullable<AccountRecord['_signIn']>> =>
   (await store.find({ _id: new ObjectId(id) }))?._signIn ?? {};
 
-/** Whether a password was accepted, also if a second factor is asked for then. */
+/** True if a password was accepted, also when a second factor is required next. */
 const isAccepted = ({ status, body }: { readonly status: number; readonly body: { readonly code?: string } }) =>
   status === 200 || body.code === 'SECOND_FACTOR_REQUIRED';
 
@@ -141,7 +141,10 @@ const developers: Kind = {
 
 let ahead = 0;
 
-/** What a mail to the address carries, which its owner alone reads; over a minute after the one before. */
+/**
+ * Returns the token and code of an email to the address. The clock moves by more than a minute, because an address gets
+ * at most one email a minute.
+ */
 const mailed = async ({ store }: Kind, kind: EmailTokenKind, { email, id }: Opened) => {
   const { scope } = await store();
   ahead += 61_000;
@@ -154,7 +157,7 @@ const mailed = async ({ store }: Kind, kind: EmailTokenKind, { email, id }: Open
 
 type Act = (of: Kind, opened: Opened, token: string | undefined) => Promise<{ readonly status: number }>;
 
-/** Proofs of an address, and whether one that a session of the account makes leaves that session's account as it is. */
+/** Proofs of an address. With `ownKeeps`, all sign-in methods keep working when the account’s own session sends it. */
 const proofs: Readonly<Record<string, { readonly act: Act; readonly ownKeeps: boolean }>> = {
   'the link to verify': {
     ownKeeps: true,
@@ -212,7 +215,7 @@ const cases = Object.entries(kinds).flatMap(([accounts, of]) =>
 const all = (ways: Readonly<Record<string, boolean>>, works: boolean) =>
   Object.fromEntries(Object.keys(ways).map((way) => [way, works]));
 
-describe('an address that nobody had verified', () => {
+describe('an unverified email address', () => {
   test.each(cases)('200 for $accounts, $name, $session', async ({ of, proof, session }) => {
     const opened = await of.open();
     const token =
@@ -227,8 +230,8 @@ describe('an address that nobody had verified', () => {
   });
 });
 
-describe('a change of address', () => {
-  /** The token of the mail that the account asked for, which its new owner reads. */
+describe('a change of the email address', () => {
+  /** Returns the new address and the token that is sent to it. */
   const asked = async ({ id }: Opened) => {
     const [{ scope, note }, email] = [await users.store(), newCredentials().email];
     await note({ _id: new ObjectId(id) }, { $set: { '_signIn.newEmail': email } });
@@ -236,7 +239,7 @@ describe('a change of address', () => {
     return { email, token };
   };
 
-  test('200 by the own session, and everything stays except the change itself', async () => {
+  test('200 for the own session, and all sign-in methods keep working except the used token', async () => {
     const opened = await users.open();
     const { email, token } = await asked(opened);
     expect(await users.post('change-email', { token }, opened.accessToken)).toMatchObject({ status: 200 });
@@ -247,7 +250,7 @@ describe('a change of address', () => {
   test.each([
     ['401', 'no session', async () => undefined],
     ['400', "another account's session", async () => (await users.open()).accessToken],
-  ])('%s by %s, and nothing ends', async (status, _session, tokenOf) => {
+  ])('%s for %s, and all sign-in methods keep working', async (status, _session, tokenOf) => {
     const opened = await users.open();
     const { token } = await asked(opened);
     expect(await users.post('change-email', { token }, await tokenOf())).toMatchObject({ status: Number(status) });
@@ -263,7 +266,7 @@ describe('an invitation of a developer', () => {
     ['200', 'the own session', async (own: string) => own],
     ['401', 'no session', async () => undefined],
     ['404', "another account's session", otherDeveloper],
-  ])('%s by %s, and nothing ends', async (status, _session, tokenOf) => {
+  ])('%s for %s, and all sign-in methods keep working', async (status, _session, tokenOf) => {
     const opened = await developers.open();
     const body = { token: await invitationFor(await newProject(), opened.email, 'viewer') };
     const token = await tokenOf(opened.accessToken);
@@ -278,7 +281,7 @@ describe('an invitation of a developer', () => {
 describe.each(Object.entries(kinds))('verify-email of %s', (_name, of) => {
   const proofOf = async (opened: Opened) => ({ token: (await mailed(of, 'verify', opened)).token });
 
-  test('200 and everything stays when the address was verified before', async () => {
+  test('200 and all sign-in methods keep working when the address was verified before', async () => {
     const opened = await of.open();
     await of.post('verify-email', await proofOf(opened), opened.accessToken);
     expect(await of.post('verify-email', await proofOf(opened))).toMatchObject({
@@ -289,7 +292,7 @@ describe.each(Object.entries(kinds))('verify-email of %s', (_name, of) => {
     expect(ways).toEqual(all(ways, true));
   });
 
-  test('200 and a working account for who proves the address without a session', async () => {
+  test('200 and a usable account when the address is proved without a session', async () => {
     const opened = await of.open();
     expect(await of.post('verify-email', await proofOf(opened))).toMatchObject({
       status: 200,
@@ -299,7 +302,7 @@ describe.each(Object.entries(kinds))('verify-email of %s', (_name, of) => {
     expect(await of.post('code/verify', { email: opened.email, code })).toMatchObject({ status: 200 });
   });
 
-  test('401 for a token that is none, and the proof stays valid', async () => {
+  test('401 for an invalid access token, and the proof stays valid', async () => {
     const opened = await of.open();
     const proof = await proofOf(opened);
     expect(await of.post('verify-email', proof, 'x.y.z')).toMatchObject({
@@ -309,7 +312,7 @@ describe.each(Object.entries(kinds))('verify-email of %s', (_name, of) => {
     expect((await of.post('verify-email', proof, opened.accessToken)).status).toBe(200);
   });
 
-  test('401 for a session that has ended, and the proof stays valid', async () => {
+  test('401 for an ended session, and the proof stays valid', async () => {
     const opened = await of.open();
     const proof = await proofOf(opened);
     const { token } = await mailed(of, 'code', opened);

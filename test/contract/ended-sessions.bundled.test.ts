@@ -10,7 +10,7 @@ import { type Developer, newProject, newUnverified } from '../support/fixtures/p
 const ofDevelopers = dashboardCases.filter(({ route }) => route.access === 'developer');
 const writes = ofDevelopers.filter(({ method }) => method !== 'GET');
 
-/** What ends a session while its access token is good for minutes yet. */
+/** Ways to end a session while its access token is still valid for minutes. */
 const ways: Readonly<Record<string, (developer: Developer, cookie: string) => Promise<unknown>>> = {
   logout: async (_developer, cookie) => auth('POST', 'logout', { headers: { cookie } }),
   reset: async ({ email, token }) => {
@@ -48,21 +48,21 @@ const ask = ({ id, method, pathWith }: RouteCase, token: string) => {
 };
 
 describe('an access token whose session has ended', () => {
-  test.each(writes)('401 at every row that changes something, however it ended: $method $id', async (row) => {
+  test.each(writes)('401 for every route that writes, however the session ended: $method $id', async (row) => {
     for (const [way, token] of ended) {
       const refused = { status: 401, body: { code: 'TOKEN_INVALID', message: expect.stringContaining('has ended') } };
       expect(await ask(row, token), way).toMatchObject(refused);
     }
   });
 
-  test('200 for reading with it, until it expires, as long as there is an account', async () => {
+  test('200 for reads until it expires, if the account still exists', async () => {
     for (const way of ['logout', 'reset']) {
       const token = ended.get(way) ?? '';
       expect((await auth('GET', 'me', { token })).status, way).toBe(200);
     }
   });
 
-  test('is no matter to other sessions of the same developer', async () => {
+  test('does not affect other sessions of the same developer', async () => {
     const second = await logIn(signedIn.email, signedIn.password);
     await auth('POST', 'logout', { headers: { cookie: cookieOf(second) } });
     expect((await signedIn.dashboard('PATCH', `/api/projects/${projectId}`, { name: 'renamed' })).status).toBe(200);

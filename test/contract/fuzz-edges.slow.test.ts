@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 const { value, object } = valuesWith(fc.constant('f'.repeat(24)));
 
-/** Times one request and holds its answer to what every answer has to be. */
+/** Sends one request and checks its duration and its response. */
 const sound = async <Body>(ask: () => Promise<Answer<Body>>): Promise<Answer<Body>> => {
   const start = performance.now();
   const answer = await ask();
@@ -48,7 +48,7 @@ const hold = <T>(arbitrary: fc.Arbitrary<T>, act: (of: T) => Promise<unknown>): 
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** A text with one character replaced, left out or put in, which means something else for that. */
+/** Returns a text with one character replaced, removed or inserted, or the text cut or doubled. */
 const damaged = (whole: () => string): fc.Arbitrary<string> =>
   fc
     .tuple(fc.nat(10_000), fc.constantFrom('replace', 'remove', 'insert', 'cut', 'double'), fc.nat(alphabet.length - 1))
@@ -62,16 +62,16 @@ const damaged = (whole: () => string): fc.Arbitrary<string> =>
       return how === 'cut' ? given.slice(0, at) : given + given;
     });
 
-/** The bytes that a token comes to: two spellings of the same bytes are the same token. */
+/** Returns the bytes of a token. Two spellings of the same bytes are the same token. */
 const bytesOf = (token: string): string =>
   token
     .split('.')
     .map((part) => Buffer.from(part, 'base64url').toString('hex'))
     .join('.');
 
-describe('whatever is sent to the edges, the answer is sound and below 500', () => {
+describe('responses to any input at the edges are valid and below 500', () => {
   test(
-    'files and mails: any body, path and query for every row',
+    'files and mails: any body, path and query for every route',
     async () => {
       const mailing = await newMailProject('pro');
       const rows = publicCases.filter(({ route: { path } }) => /^\/api\/(storage|mail)\/(?!webhook)/.test(path));
@@ -102,7 +102,7 @@ describe('whatever is sent to the edges, the answer is sound and below 500', () 
   );
 
   test(
-    'events of the mail provider, rightly signed: any body',
+    'correctly signed events of the mail provider: any body',
     async () => {
       const type = fc.oneof(
         fc.constantFrom('email.sent', 'email.delivered', 'email.bounced', 'email.complained', 'email.failed', 'x'),
@@ -123,7 +123,7 @@ describe('whatever is sent to the edges, the answer is sound and below 500', () 
   );
 });
 
-describe('names of files', () => {
+describe('file names', () => {
   const part = fc.oneof(
     fc.constantFrom(
       '..',
@@ -148,7 +148,7 @@ describe('names of files', () => {
   const filename = fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''));
 
   test(
-    '200 with a path of the project that only has plain characters, or 400',
+    '200 with a path of plain characters in the project, or 400',
     async () => {
       await hold(filename, async (name) => {
         const body = { filename: name, contentType: 'text/plain', size: 1 };
@@ -167,7 +167,7 @@ describe('names of files', () => {
   );
 
   test(
-    '404 for every path that the project has not been given',
+    '404 for every path that the project did not get from an upload request',
     async () => {
       const path = fc.oneof(
         filename.map((name) => `${project.id}/${name}`),
@@ -194,7 +194,7 @@ describe('credentials with one character changed', () => {
   }
 
   test(
-    'no access token of that kind reads what is its user’s alone',
+    'cannot read private documents as an access token',
     async () => {
       const own = await project.api<Listed>('GET', '/api/data/todos', {
         key: project.publishableKey,
@@ -218,7 +218,7 @@ describe('credentials with one character changed', () => {
   );
 
   test(
-    '401 for refresh tokens of that kind, and the right one is as good as before',
+    '401 as a refresh token, and the original token stays valid',
     async () => {
       const { refreshToken } = await project.newUser();
       await hold(
@@ -234,7 +234,7 @@ describe('credentials with one character changed', () => {
   );
 
   test(
-    '401 for keys of that kind, of either sort',
+    '401 as a secret or publishable key',
     async () => {
       for (const whole of [project.secretKey, project.publishableKey]) {
         await hold(
@@ -253,7 +253,7 @@ describe('credentials with one character changed', () => {
   );
 
   test(
-    '401 for dashboard tokens of that kind',
+    '401 as a dashboard token',
     async () => {
       const { token: whole } = project.developer;
       await hold(

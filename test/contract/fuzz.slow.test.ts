@@ -60,7 +60,7 @@ const send = async ({ method, path, body, caller }: Request): Promise<void> => {
   requireSound(answer, performance.now() - start);
 };
 
-/** Several requests at once are one case: a server that is busy with one must not stumble over another. */
+/** One case is several concurrent requests, because one request must not break another. */
 const hold = (request: fc.Arbitrary<Request>): Promise<void> =>
   fc.assert(
     fc.asyncProperty(fc.array(request, { minLength: 4, maxLength: 8 }), async (requests) => {
@@ -80,7 +80,7 @@ const path = (name: string, ...more: string[]): string =>
 
 const { scalar, value, object } = valuesWith(fc.integer({ min: 0, max: 4 }).map((n) => ids[n] ?? ''));
 
-describe('whatever is sent, the answer is sound and below 500', () => {
+describe('responses to any input are valid and below 500', () => {
   test(
     'lists: filters, sorts, projections, cursors, pages',
     async () => {
@@ -132,7 +132,7 @@ describe('whatever is sent, the answer is sound and below 500', () => {
   );
 
   test(
-    'inserts: any body, any text that may not be JSON',
+    'inserts: any body, including text that is not JSON',
     async () => {
       const body = fc.oneof(
         object,
@@ -415,7 +415,10 @@ describe('whatever is sent, the answer is sound and below 500', () => {
   const bodyOf = (row: RouteCase): fc.Arbitrary<unknown> =>
     fc.oneof(changed(sampleBodies[row.id], value, object), value);
 
-  /** A project with a user who has the address of the samples, so that changes at once are changes of other things. */
+  /**
+   * Creates a project with a user who has the email address of the samples, so concurrent updates do not compete for
+   * it.
+   */
   const withSampleUser = async (): Promise<{ of: UsersProject; token: string; userId: string }> => {
     const of = await newUsersProject();
     await of.addCollection({ name: 'pages' });
@@ -424,9 +427,9 @@ describe('whatever is sent, the answer is sound and below 500', () => {
   };
 
   test(
-    'the dashboard: any body for every row',
+    'the dashboard: any body for every route',
     async () => {
-      // One of its own: a good body may rotate a key.
+      // A separate project, because a valid body can rotate a key.
       const { of: target, userId: endUser } = await withSampleUser();
       const rows = dashboardCases.filter(({ route }) => route.body);
       const field = fc.record(
@@ -472,7 +475,7 @@ describe('whatever is sent, the answer is sound and below 500', () => {
   );
 
   test(
-    'user accounts: any body, path and query for every row',
+    'user accounts: any body, path and query for every route',
     async () => {
       const { of: target, token, userId: endUser } = await withSampleUser();
       const good: Readonly<Record<string, string>> = { ...sampleParameters, projectId: target.id, id: endUser };
@@ -522,7 +525,7 @@ describe('whatever is sent, the answer is sound and below 500', () => {
   );
 });
 
-/** Names a document may hold anywhere; what else is refused is tested elsewhere. */
+/** Names that are valid anywhere in a document. Other tests cover rejected names. */
 const plainKey = fc
   .string({ unit: 'binary', minLength: 1, maxLength: 6 })
   .filter((name) => name.isWellFormed() && !/[.\0$]/.test(name) && name !== '__proto__');
@@ -543,7 +546,7 @@ const { plainValue } = fc.letrec<{ plainValue: unknown }>((tie) => ({
 }));
 
 test(
-  'every document comes back as it was sent',
+  'every document is returned as it was sent',
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(plainValue, { minLength: 1, maxLength: 20 }), async (values) => {
@@ -566,7 +569,7 @@ test(
 );
 
 test(
-  'a cursor walks through any values in any order, each document once',
+  'a cursor returns each document once for any values in any order',
   async () => {
     const number = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constantFrom(0.5, 1e300, -1e300));
     const { sortable } = fc.letrec<{ sortable: unknown }>((tie) => ({
@@ -600,7 +603,7 @@ test(
           await project.api('POST', '/api/data/pages/bulk', { body: documents.map((of) => ({ ...of, mark })) });
           const base = `/api/data/pages?mark=${mark}&sort=${sort}`;
           const whole = await project.api<Listed>('GET', base);
-          // Documents cannot be sorted by two arrays at once: refused as a whole, before any page.
+          // MongoDB cannot sort by two arrays, so the whole query is rejected before the first page.
           if (whole.status === 400) return;
           const walked: string[] = [];
           let cursor: string | null = '';
@@ -620,7 +623,7 @@ test(
   limitMs,
 );
 
-describe('what it has found', () => {
+describe('failures that fuzzing found', () => {
   test.each([
     'fields=_bsontype',
     '_bsontype=1',
@@ -628,7 +631,7 @@ describe('what it has found', () => {
     'sort=-_bsontype',
     '_bsontype_exists=true',
     'fields=a,_bsontype.b',
-  ])('400 for the name that the driver keeps for itself: %s', async (query) => {
+  ])('400 for the name that the driver reserves: %s', async (query) => {
     for (const name of ['notes', 'posts']) {
       const answer = await project.api('GET', `/api/data/${name}?${query}`);
       expect(answer).toMatchObject({ status: 400 });
@@ -636,7 +639,7 @@ describe('what it has found', () => {
     }
   });
 
-  test('400 for a sort by a number that is a position and a name, and for a write to an index of it', async () => {
+  test('400 for a sort and an indexed write when a number is both a position and a name', async () => {
     const own = await newProject([{ name: 'things' }], project.developer);
     const ambiguous = { v: [{ 0: 1 }] };
     const made = await own.api<{ _id: string }>('POST', '/api/data/things', { body: ambiguous });

@@ -26,7 +26,7 @@ const newKeys = async ({ id, developer }: UsersProject): Promise<void> => {
   }
 };
 
-describe('every route that takes a key', () => {
+describe('every route that requires a key', () => {
   let revoked: readonly string[];
 
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe('every route that takes a key', () => {
     await project.addCollection({ name: 'notes', rls: { enabled: true } });
     revoked = [project.secretKey, project.publishableKey];
     const statusOf = async (key: string) => (await project.api('GET', '/api/data/notes', { key })).status;
-    // Keys that the functions have met: what they remember of them has to go too.
+    // The functions have cached these keys, so the cache must expire too.
     for (const key of revoked) expect(await statusOf(key)).toBe(200);
     await newKeys(project);
     for (const key of revoked) await eventually(async () => expect(await statusOf(key)).toBe(401));
@@ -59,7 +59,7 @@ let secretKey: string | undefined;
 
 const marker = `only-of-mine-${randomUUID()}`;
 
-/** What there is of a project, by the names that rows give it. */
+/** The resources of a project, under the names of the route parameters. */
 interface Things {
   readonly documentId: string;
   readonly broadcastId: string;
@@ -120,7 +120,7 @@ const fill = async (project: UsersProject): Promise<Things> => {
   };
 };
 
-describe("with another project's key no route reaches what this one has", () => {
+describe('with the key of another project no route reaches resources of this one', () => {
   let mine: UsersProject;
   let other: UsersProject;
   let things: Things;
@@ -131,7 +131,7 @@ describe("with another project's key no route reaches what this one has", () => 
     things = await fill(mine);
   });
 
-  /** The one `{id}` that a row's path means. */
+  /** Returns the value for `{id}` in a route’s path. */
   const idFor = ({ route: { path } }: RouteCase): string =>
     path.includes('/broadcasts/')
       ? things.broadcastId
@@ -149,7 +149,7 @@ describe("with another project's key no route reaches what this one has", () => 
     return bodies[id] === undefined ? {} : { body: bodies[id] };
   };
 
-  /** Rows that name something of this project by more than the name of a collection, which the other one has too. */
+  /** True if a route names more of this project than a collection name, which the other project also has. */
   const names = ({ id, parameters, route }: RouteCase): boolean =>
     route.access === 'user' ||
     ['sign-in', 'refresh-token', 'confirm-upload', 'delete-file'].includes(id) ||
@@ -172,7 +172,7 @@ describe("with another project's key no route reaches what this one has", () => 
     if (names(row)) expect([400, 401, 404]).toContain(answer.status);
   });
 
-  test('and all of it is there afterwards, as it was', async () => {
+  test('leaves all resources unchanged', async () => {
     const { parameters, user, filePath, fileUrl, documentId, broadcastId } = things;
     const get = async (path: string) => (await mine.api('GET', path)).body;
     expect(await get(`/api/data/notes/${documentId}`)).toMatchObject({ text: marker, isDeleted: false });

@@ -14,7 +14,7 @@ let project: TestProject;
 let stranger: Developer;
 let viewer: Developer;
 let admin: Developer;
-/** Scope → a token of the owner's with every scope but this one. */
+/** Maps each scope to a token of the owner that has every other scope. */
 const without = new Map<string, string>();
 let withAll: string;
 
@@ -41,8 +41,8 @@ const ask = ({ id, method, pathWith }: RouteCase, token: string, projectId = pro
   });
 };
 
-describe('every row of the dashboard API', () => {
-  test('below a project names a resource that a token can have a scope for', () => {
+describe('every route of the dashboard API', () => {
+  test('below a project names a resource that token scopes cover', () => {
     for (const { id, route } of ofProjects) {
       expect(route.resource, id).toBeTypeOf('string');
       expect(scopesOf(route), id).not.toEqual([]);
@@ -68,7 +68,7 @@ describe('every row of the dashboard API', () => {
     expect(await ask(row, admin.token)).toMatchObject({ status: 403, body: { code: 'ROLE_REQUIRED' } });
   });
 
-  test('that a viewer may call changes nothing but his own membership, and signs links', () => {
+  test('that a viewer can call only changes their own membership or signs links', () => {
     const writes = ofProjects.filter(({ route, method }) => roleFor(route) === 'viewer' && method !== 'GET');
     expect(writes.map(({ id }) => id)).toEqual(['delete-member', 'sign-project-links']);
   });
@@ -82,7 +82,7 @@ describe('every row of the dashboard API', () => {
     }
   });
 
-  test.each(ofProjects)('404 for a token that is confined to another project: $method $id', async (row) => {
+  test.each(ofProjects)('404 for a token that is limited to another project: $method $id', async (row) => {
     const confined = await newPersonalToken(stranger, scopesOf(row.route), { projectIds: [project.id] });
     expect(await ask(row, confined.token)).toMatchObject({ status: 404, body: { code: 'PROJECT_NOT_FOUND' } });
     await stranger.dashboard('DELETE', `/api/auth/tokens/${confined._id}`);
@@ -94,7 +94,7 @@ describe('every row of the dashboard API', () => {
   });
 });
 
-test('after all of this the project and its members are what they were', async () => {
+test('project and members are unchanged after all these requests', async () => {
   const members = await project.developer.dashboard<{ data: { total: number } }>(
     'GET',
     `/api/projects/${project.id}/members`,

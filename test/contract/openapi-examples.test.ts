@@ -50,7 +50,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-describe('every example of both documents is answered as its operation says', () => {
+describe('every example of both API descriptions gets the documented response', () => {
   test('developer accounts', () => walkDevelopers(context));
   test('projects and collections', () => walkProject(context));
   test('members and tokens', () => walkMembers(context));
@@ -61,7 +61,7 @@ describe('every example of both documents is answered as its operation says', ()
   test('mail', () => walkMail(context));
   test('webhooks', () => walkWebhooks(context));
   test('audiences and broadcasts', () => walkMarketing(context));
-  test('the APIs themselves', () => walkService(context));
+  test('descriptions and health of the APIs', () => walkService(context));
 
   test('401 without a key or token', async () => {
     for (const api of [context.open, context.dashboard]) {
@@ -71,7 +71,7 @@ describe('every example of both documents is answered as its operation says', ()
     }
   });
 
-  test('400 for a body that is no JSON, 413 for one over 1 MiB', async () => {
+  test('400 for a body that is not JSON, 413 for one over 1 MiB', async () => {
     for (const api of [context.open, context.dashboard]) {
       const { publishableKey, secretKey, userToken, dashboardToken } = api.credentials;
       for (const { operationId, requestBody, security, responses } of api.operations) {
@@ -86,9 +86,9 @@ describe('every example of both documents is answered as its operation says', ()
     }
   });
 
-  test('what comes last, and the end of the project', () => walkEnd(context));
+  test('usage, connections and the deletion of the project', () => walkEnd(context));
 
-  test('none was left out', () => {
+  test('every operation was requested', () => {
     const unsent = 'no line of test/support/fixtures/api-walk sends these';
     expect(context.open.missing, unsent).toEqual([]);
     expect(context.dashboard.missing, unsent).toEqual([]);

@@ -18,7 +18,7 @@ let whitelisted: UsersProject;
 let userToken: string;
 let whitelistedToken: string;
 
-/** A project whose whitelist is set before anybody uses its keys, so that no process knows another one. */
+/** Creates a project with a domain whitelist before its keys are used, so no process has cached another whitelist. */
 const withDomains = async (allowedDomains: readonly string[]): Promise<TestProject> => {
   const made = await newProject([{ name: 'notes' }]);
   const answer = await made.developer.dashboard('PATCH', `/api/projects/${made.id}`, { allowedDomains });
@@ -63,7 +63,7 @@ describe('CORS of the public API', () => {
     );
   });
 
-  test.each(publicCases)('every answer can be read by the page that asked: $method $id', async (route) => {
+  test.each(publicCases)('every response can be read by the page that sent the request: $method $id', async (route) => {
     const { secretKey, publishableKey: key } = project;
     for (const options of [{}, { key: 'garbage' }, { key: secretKey }, { key }, { key, token: userToken }]) {
       const answer = await call(baseOf(route), route.method, route.pathWith(parameters), {
@@ -84,7 +84,7 @@ describe('CORS of the public API', () => {
     }
   });
 
-  test('unknown routes, broken paths and huge bodies too', async () => {
+  test('also covers unknown routes, invalid paths and large bodies', async () => {
     const { baseUrl } = inject('stack');
     for (const [method, path, body] of [
       ['GET', '/nowhere', undefined],
@@ -97,7 +97,7 @@ describe('CORS of the public API', () => {
   });
 
   test.each(['null', 'file://', 'chrome-extension://abc', 'app.example.com', '*', 'https:/x', 'javascript:1'])(
-    'the origin %s may read nothing',
+    'does not let the origin %s read anything',
     async (origin) => {
       for (const method of ['GET', 'OPTIONS']) {
         const answer = await call(inject('stack').baseUrl, method, '/api/data/notes', {
@@ -111,7 +111,7 @@ describe('CORS of the public API', () => {
     },
   );
 
-  test('never the wildcard, which browsers refuse along with credentials', async () => {
+  test('never returns the wildcard, which browsers reject with credentials', async () => {
     for (const headers of [{}, { origin: '*' }, { origin: foreign }]) {
       const answer = await call(inject('stack').baseUrl, 'GET', '/api/data/notes', { headers });
       expect(answer.headers.get('access-control-allow-origin')).not.toBe('*');
@@ -126,7 +126,7 @@ describe('CORS of the dashboard API', () => {
       headers: { origin, 'access-control-request-method': route.method },
     });
 
-  test.each(dashboardCases)('lets its own page in and no other: $method $id', async (route) => {
+  test.each(dashboardCases)('allows the dashboard’s own page and no other: $method $id', async (route) => {
     for (const method of ['OPTIONS', route.method]) {
       const own = await send(route, method, dashboardOrigin);
       expect(own.headers.get('access-control-allow-origin')).toBe(dashboardOrigin);
@@ -160,8 +160,8 @@ describe('the domain whitelist', () => {
     { 'x-forwarded-host': 'app.example.com' },
     { 'x-origin': allowed },
   ];
-  // Browsers are sent to the first three, and a navigation has no origin; the fourth is for whoever verifies tokens,
-  // without a key; so is health; the others are for the mail provider, whose signature stands for one.
+  // These routes need no origin. Browsers navigate to the first three. `get-jwks` and `get-health` need no key, and
+  // the mail provider signs its webhooks.
   const open = new Map<string, object>([
     ['start-sign-in', { status: 302 }],
     ['finish-sign-in', { status: 400, body: { code: 'SOCIAL_SIGN_IN_FAILED' } }],
@@ -177,10 +177,10 @@ describe('the domain whitelist', () => {
       ...bodyFor(route),
     });
 
-  // Where the publishable key opens nothing, it is refused before anybody asks where from.
+  // Routes that never accept the publishable key reject it before they check the origin.
   const opened = publicCases.filter(({ id, route }) => !open.has(id) && route.access !== 'secretKey');
 
-  test.each(opened)('403 for the publishable key from elsewhere or nowhere: $method $id', async (route) => {
+  test.each(opened)('403 for the publishable key from another or no origin: $method $id', async (route) => {
     const key = whitelisted.publishableKey;
     for (const token of ['', whitelistedToken]) {
       for (const headers of anywhere) {
@@ -191,18 +191,18 @@ describe('the domain whitelist', () => {
     }
   });
 
-  test.each(publicCases.filter(({ id }) => open.has(id)))('is not asked by $method $id', async (route) => {
+  test.each(publicCases.filter(({ id }) => open.has(id)))('does not apply to $method $id', async (route) => {
     for (const headers of [...anywhere, { origin: allowed }]) {
       const answer = await ask(route, { key: whitelisted.publishableKey, headers });
       expect(answer, JSON.stringify(headers)).toMatchObject(open.get(route.id) ?? {});
     }
   });
 
-  // Where the secret key opens nothing, its kind is refused before anybody asks where from.
+  // Routes that never accept the secret key reject it before they check the origin.
   const takesSecret = ({ route }: RouteCase) => route.access === 'secretKey' || route.access === 'anyKey';
 
   test.each(publicCases.filter(takesSecret))(
-    '403 for the secret key in a page elsewhere: $method $id',
+    '403 for the secret key in a page of another origin: $method $id',
     async (route) => {
       for (const origin of [foreign, 'null', '']) {
         const answer = await ask(route, { headers: { origin } });
@@ -213,7 +213,7 @@ describe('the domain whitelist', () => {
   );
 
   test.each(publicCases)(
-    'is nothing to the secret key of a server, nor in a page of the list: $method $id',
+    'does not apply to the secret key on a server or in a listed page: $method $id',
     async (route) => {
       for (const headers of [{}, { referer: foreign }, { origin: allowed }]) {
         const answer = await ask(route, { headers });
@@ -226,7 +226,7 @@ describe('the domain whitelist', () => {
   );
 
   test.each(publicCases)(
-    '200 and more for the secret key from anywhere where it is off: $method $id',
+    '200 and more for the secret key from any origin when the whitelist is empty: $method $id',
     async (route) => {
       const { secretKey: key } = project;
       const path = route.pathWith({ ...parameters, projectId: project.id });
@@ -239,7 +239,7 @@ describe('the domain whitelist', () => {
     },
   );
 
-  test('is asked after the key, and before the users block and the collection', async () => {
+  test('is checked after the key, and before the users block and the collection', async () => {
     const headers = { origin: foreign };
     const key = whitelisted.publishableKey;
     const get = (path: string, options: object) => whitelisted.api('GET', path, { headers, ...options });
@@ -289,7 +289,7 @@ describe('the domain whitelist', () => {
     ],
     ['nothing', [], [], ['https://example.com', 'http://localhost']],
     ['everything', ['https://only.example', '*'], ['https://evil.example', 'null', ''], []],
-  ])('of %s', async (_what, domains, good, bad) => {
+  ])('accepts only the matching origins with %s', async (_what, domains, good, bad) => {
     const { api, publishableKey, secretKey } = await withDomains(domains);
     for (const key of [publishableKey, secretKey]) {
       const from = (origin: string) => api('GET', '/api/data/notes', { key, headers: { origin } });

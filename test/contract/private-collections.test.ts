@@ -8,17 +8,19 @@ const leak = 'shows documents of a private collection to others than their owner
 const unseen =
   'shows its owner nothing: it needs a sample body (route-cases.ts), a line in `queries`, or in `withoutDocuments`';
 
-/** What reads documents of a collection, whatever its method. */
+/** The routes that read documents of a collection. */
 const reads = publicCases.filter(({ parameters, route }) => parameters.includes('collectionName') && !route.writes);
 
-/** Rows whose answers hold nothing of a document, whoever asks. */
+/** Routes whose responses contain no document. */
 const withoutDocuments = ['get-schema'];
 
-/** What is there, the trash besides, and the feed from its beginning; a row ignores or refuses what is another's. */
+/**
+ * Queries for active documents, for the trash, and for the changes feed. Routes ignore or reject the queries of others.
+ */
 const queries = ['', '?include_deleted=true', '?since=0'];
 
 let project: TestProject;
-/** Of an active document and of a trashed one. */
+/** The ids of an active and a trashed document. */
 let ids: readonly string[];
 let ann: RequestOptions;
 let others: readonly RequestOptions[];
@@ -39,7 +41,7 @@ beforeAll(async () => {
   expect((await project.api('DELETE', `/api/data/${name}/${ids[1]}`, ann)).status).toBe(200);
 });
 
-/** All that a row answers to a caller, whatever its statuses. */
+/** Returns all responses of a route to a caller, whatever their status. */
 const answersOf = async ({ id, method, pathWith }: RouteCase, caller: RequestOptions): Promise<string> => {
   const sample = sampleBodies[id] ?? {};
   const bodies = method === 'GET' ? [{}] : [{ body: sample }, { body: { ...sample, include_deleted: true } }];
@@ -54,7 +56,7 @@ const answersOf = async ({ id, method, pathWith }: RouteCase, caller: RequestOpt
 };
 
 describe('documents of a private collection, active and in the trash', () => {
-  test.each(reads)('are hidden from another user, and without a user: $method $id', async (row) => {
+  test.each(reads)('are hidden from other users and from requests without a user: $method $id', async (row) => {
     for (const caller of others) expect(await answersOf(row, caller), `${row.id} ${leak}`).not.toContain(marker);
   });
 
@@ -65,7 +67,7 @@ describe('documents of a private collection, active and in the trash', () => {
     },
   );
 
-  test('are both in the list of their owner', async () => {
+  test('are both listed for their owner', async () => {
     const list = await project.api('GET', `/api/data/${sampleParameters.collectionName}?include_deleted=true`, ann);
     for (const state of ['active', 'trashed']) expect(JSON.stringify(list.body)).toContain(`${state} ${marker}`);
   });

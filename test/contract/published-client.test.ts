@@ -26,7 +26,7 @@ afterEach(() => {
 const browser = () => publishedClient(project.publishableKey);
 const server = () => publishedClient(project.secretKey);
 
-/** Keeps cookies between requests as a browser does, for requests that are to carry them. */
+/** Stores cookies as a browser does, for requests with credentials. */
 const keepCookies = (): Map<string, string> => {
   const jar = new Map<string, string>();
   const plain = globalThis.fetch;
@@ -46,7 +46,7 @@ const keepCookies = (): Map<string, string> => {
 };
 
 describe('the published JavaScript client: accounts', () => {
-  test('signs up, reads and changes the profile, and shows it in public', async () => {
+  test('signs up, reads and changes the profile, and reads the public profile', async () => {
     const client = browser();
     const { email, password } = newCredentials();
     const username = `ann-${email.slice(5, 21)}`;
@@ -62,7 +62,7 @@ describe('the published JavaScript client: accounts', () => {
     expect(shown).not.toHaveProperty('email');
   });
 
-  test('logs in, changes the password, refreshes with the token it keeps, and logs out', async () => {
+  test('signs in, changes the password, refreshes with the stored token, and signs out', async () => {
     const client = browser();
     const { email, password } = await project.newUser();
     const warn = vi.spyOn(console, 'warn');
@@ -81,7 +81,7 @@ describe('the published JavaScript client: accounts', () => {
     expect(warn).not.toHaveBeenCalled();
   });
 
-  test('refreshes and logs out with the cookie alone', async () => {
+  test('refreshes and signs out with only the cookie', async () => {
     const jar = keepCookies();
     const client = browser();
     const { email, password } = await project.newUser();
@@ -102,7 +102,7 @@ describe('the published JavaScript client: accounts', () => {
     });
   });
 
-  test('verifies the address and resets the password with the codes of the mails', async () => {
+  test('verifies the email address and resets the password with emailed codes', async () => {
     const client = browser();
     const { email } = await project.newUser();
     const verified = await client.auth.verifyEmail({ email, otp: codeIn(await mailTo(email)) });
@@ -116,7 +116,7 @@ describe('the published JavaScript client: accounts', () => {
     expect(await client.auth.me()).toMatchObject({ email, emailVerified: true });
   });
 
-  test('gets its own kind of error for each refusal', async () => {
+  test('throws a different error class for each kind of error', async () => {
     const client = browser();
     const { email, password } = await project.newUser();
     await expect(client.auth.signUp({ email, password })).rejects.toMatchObject({ statusCode: 409 });
@@ -149,7 +149,7 @@ describe('the published JavaScript client: documents', () => {
     await expect(db.getOne('notes', inserted._id)).rejects.toMatchObject(refusedAs('NotFoundError'));
   });
 
-  test('lists, filters, sorts, pages and counts; a collection that is not there is empty', async () => {
+  test('lists, filters, sorts, pages and counts, and lists nothing for a missing collection', async () => {
     const { db } = server();
     for (let n = 10; n < 15; n++) await db.insert('notes', { text: 'page', n });
     const page = await db.getAll('notes', { filter: { text: 'page' }, sort: 'n:desc', limit: 2, page: 2 });
@@ -174,7 +174,7 @@ describe('the published JavaScript client: documents', () => {
     });
   });
 
-  test('works for the signed-in user under row security, and only for him', async () => {
+  test('gives signed-in users access only to their own documents under row security', async () => {
     const client = browser();
     const { email, password, userId } = await project.newUser();
     await client.auth.login({ email, password });
@@ -192,7 +192,7 @@ describe('the published JavaScript client: documents', () => {
     await expect(browser().db.insert('notes', { text: 'b' })).rejects.toMatchObject(refusedAs('AuthError'));
   });
 
-  test('refreshes by itself where its access token is not good any more, and goes on', async () => {
+  test('renews an invalid access token automatically and repeats the request', async () => {
     const client = browser();
     await client.auth.login(await project.newUser());
     client.auth.setToken('garbage');

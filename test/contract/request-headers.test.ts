@@ -59,7 +59,7 @@ describe('a compressed body', () => {
     expect(answer).toMatchObject({ status: 415, body: { code: 'ENCODING_NOT_SUPPORTED' } });
   });
 
-  test.each(['identity', 'Identity', ''])('is none with the Content-Encoding %j', async (encoding) => {
+  test.each(['identity', 'Identity', ''])('is not expected with the Content-Encoding %j', async (encoding) => {
     expect((await insert(['content-encoding', encoding])).status).toBe(201);
   });
 });

@@ -44,8 +44,8 @@ import {
 import { users } from '../support/fixtures/users.ts';
 
 /*
- * Every route of a stack of its own is called well and badly, then every answer and every line of its log is searched
- * for what must not leave the service.
+ * Calls every route of its own stack with valid and invalid requests, then searches all responses and log lines for
+ * data that must not leave the service.
  */
 
 const clientSecret = 'client-secret-of-github-0123456789';
@@ -103,7 +103,7 @@ beforeAll(async () => {
   const endUserId = await liveAnAccount(projectId, publishableKey, secretKey, token);
   await signInOtherwise(publishableKey);
   await tellOthers(parameters, token, secretKey);
-  // Before another database is connected: the data API may take 5 s to hear of the way back.
+  // Runs before another database is connected, because the data API can take 5 s to switch back.
   await trashADocument(parameters, secretKey);
   await keepFiles(parameters, secretKey, token);
   await keepAStorage(parameters, token, secretKey);
@@ -125,11 +125,11 @@ beforeAll(async () => {
   secrets.push({ what: 'new secret key', value: key, shownBy: ['rotate-key'] });
   await noteStoredSecrets(projectId);
 
-  /** `{id}` is a user's in the rows below `/users`, else a document's. */
+  /** `{id}` is a user id below `/users`, otherwise a document id. */
   const parametersFor = ({ route: { path: at } }: RouteCase) =>
     at.includes('/users/') ? { ...parameters, id: endUserId } : parameters;
   const ends = ({ id, method }: RouteCase): boolean => method === 'DELETE' || id.startsWith('sign-out');
-  // These have been called well already; what they show or store has been noted there.
+  // These routes were already called with valid requests above, and their secrets were recorded there.
   const done = new Set([
     'sign-up-developer',
     'create-project',
@@ -190,18 +190,18 @@ beforeAll(async () => {
 
 afterAll(stopLoggingStack);
 
-test('every route was called, and answered well at least once', () => {
+test('every route was called and returned success at least once', () => {
   const good = new Set(told.filter(({ text }) => /^\[(2|30[23])/.test(text)).map(({ route }) => route));
   const missing = [...publicCases, ...dashboardCases].map(({ id }) => id).filter((id) => !good.has(id));
   expect(missing).toEqual([]);
 });
 
-/** What the APIs say of themselves: examples that look like secrets, and the names of the parts they stand on. */
+/** The API descriptions contain examples that look like secrets, and the names of AWS services. */
 const descriptions: ReadonlySet<string> = new Set(['get-openapi', 'get-dashboard-openapi']);
 const healths: ReadonlySet<string> = new Set(['get-health', 'get-dashboard-health']);
 
-describe('no answer holds', () => {
-  test('any secret, but the one that shows it', () => {
+describe('no response contains', () => {
+  test('any secret, except the response that shows it', () => {
     expect(secrets.length).toBeGreaterThan(15);
     for (const { what, value, shownBy = [] } of secrets) {
       expect(value.length, what).toBeGreaterThanOrEqual(9);
@@ -210,7 +210,7 @@ describe('no answer holds', () => {
     }
   });
 
-  test('anything that looks like one', () => {
+  test('text that looks like a secret', () => {
     for (const { route, text } of told.filter((answer) => !descriptions.has(answer.route))) {
       expect(text, route).not.toMatch(
         /\$2[aby]\$\d\d\$|-----BEGIN|"d":"|passwordHash|encryptedPrivateKey|sealedClientSecret|clientSecret":"|credentialVersion|mongodb(\+srv)?:\/\//,
@@ -219,7 +219,7 @@ describe('no answer holds', () => {
     }
   });
 
-  test('where the code runs, or what it is made of', () => {
+  test('file paths, stack traces or names of internal parts', () => {
     for (const { route, text } of told) {
       expect(text, route).not.toMatch(/node_modules|\.ts:\d|at async|MongoServerError|\/shared\//i);
       if (!descriptions.has(route) && !healths.has(route)) expect(text, route).not.toMatch(/dynamodb/i);
@@ -228,15 +228,15 @@ describe('no answer holds', () => {
 
   test('a refresh token, except in its own cookie', () => {
     for (const { what, value } of secrets.filter((secret) => secret.what.startsWith('refresh token of'))) {
-      // Repeats of a sign-up return the token of the first.
+      // A repeated sign-up returns the token of the first one.
       const holders = new Set(told.filter(({ cookies }) => cookies.includes(value)).map(({ route }) => route));
       expect([...holders], what).toEqual(what.endsWith('hashed') ? [] : [what.split(' ').at(-1)]);
     }
   });
 });
 
-describe('no line of the log holds', () => {
-  test('any secret, or any body', () => {
+describe('no log line contains', () => {
+  test('a secret or a request body', () => {
     const log = lines.join('\n');
     expect(lines.length).toBeGreaterThan(told.length);
     for (const { what, value } of secrets) expect(log.includes(value), what).toBe(false);
@@ -256,8 +256,8 @@ describe('no line of the log holds', () => {
     }
   });
 
-  test('anything but one object of JSON; one a request says what the contract wants', () => {
-    // The mail provider calls as often as it has something to tell.
+  test('anything except one JSON object, with the documented fields for a request', () => {
+    // The number of events from the mail provider varies.
     const byTheProvider = 'receive-webhook';
     const requests = lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ route }) => route);
     expect(requests.filter(({ route }) => route !== byTheProvider)).toHaveLength(
@@ -279,7 +279,7 @@ describe('no line of the log holds', () => {
     }
   });
 
-  test('a failure of ours', () => {
+  test('an internal error', () => {
     expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
 });

@@ -22,7 +22,7 @@ interface Session {
   readonly refreshToken: string;
 }
 
-/** The routes of accounts, called alike for users and for developers. */
+/** The account routes, called in the same way for users and developers. */
 interface Side {
   readonly signIn: (route: 'sign up' | 'log in', body: Credentials) => Promise<Session>;
   readonly refresh: (refreshToken: string) => Promise<{ readonly status: number }>;
@@ -86,7 +86,7 @@ describe.each([
   };
   const logIn = ({ email, password }: Credentials) => side.signIn('log in', { email, password });
   const verifyFactor = (body: object) => side.auth('POST', 'second-factor/verify', { body });
-  /** Somebody with an authenticator app, and tickets of log-ins that wait for its code. */
+  /** Creates an account with an authenticator app, and tickets of sign-ins that wait for its code. */
   const newGuarded = async () => {
     const { accessToken: token, email, password } = await newAccount();
     const begun = await side.auth('POST', 'second-factor/totp', { token });
@@ -110,7 +110,7 @@ describe.each([
     if (!account) throw new Error('There is no such account');
     return account;
   };
-  /** At a place of its own, as the sign-up has had a mail and another one goes out a minute later. */
+  /** Issues a token under another key, because the sign-up sent an email and the next is allowed a minute later. */
   const mailedToken = async (kind: EmailTokenKind, email: string) => {
     const place = { scope: (await side.store()).scope, kind, addressKey: addressKeyOf(`x${email}`) };
     return (await issueTokens(place, email, (await stored(email))._id.toHexString())).token;
@@ -120,25 +120,25 @@ describe.each([
     return linkAccount(await side.store(), await side.open(), requireProvider('github'), profile);
   };
 
-  test('401 for at most five of 50 guesses at once, 429 for the others and then for the right password', async () => {
+  test('401 for at most five of 50 concurrent guesses, 429 for the others and then for the right password', async () => {
     const { email, password } = await newAccount();
     const guesses = await inParallel(50, (n) => logIn({ email, password: `wrong guess ${n}` }));
     expect(tally(guesses)).toEqual({ 401: 5, 429: 45 });
     expect((await logIn({ email, password })).status).toBe(429);
   });
 
-  test('401 and 429 alike for an address that nobody has', async () => {
+  test('401 and 429 alike for an unknown email address', async () => {
     const { email } = newCredentials();
     const guesses = await inParallel(50, (n) => logIn({ email, password: `wrong guess ${n}` }));
     expect(tally(guesses)).toEqual({ 401: 5, 429: 45 });
   });
 
-  test('401 for at most five of 50 guesses at once with a stolen access token', async () => {
+  test('401 for at most five of 50 concurrent guesses with a stolen access token', async () => {
     const { accessToken } = await newAccount();
     expect(tally(await inParallel(50, (n) => change(accessToken, `wrong guess ${n}`)))).toEqual({ 401: 5, 429: 45 });
   });
 
-  test('200 for one of 50 who reset the password by one link at once, and every session ends', async () => {
+  test('200 for one of 50 concurrent password resets by one link, and every session ends', async () => {
     const account = await newAccount();
     const token = await mailedToken('reset', account.email);
     const body = { token, newPassword };
@@ -152,20 +152,20 @@ describe.each([
     expect(await stored(account.email)).toMatchObject({ emailVerified: true });
   });
 
-  test('200 for one of 50 who verify an address by one link at once', async () => {
+  test('200 for one of 50 concurrent verifications by one link', async () => {
     const { email } = await newAccount();
     const body = { token: await mailedToken('verify', email) };
     expect(tally(await inParallel(50, () => side.auth('POST', 'verify-email', { body })))).toEqual({ 200: 1, 400: 49 });
   });
 
-  test('400 for a link to verify that is used to reset, and it stays good for what it is', async () => {
+  test('400 for a verification link that is used as a reset, and the link stays valid', async () => {
     const { email } = await newAccount();
     const token = await mailedToken('verify', email);
     expect((await side.auth('POST', 'reset-password', { body: { token, newPassword } })).status).toBe(400);
     expect((await side.auth('POST', 'verify-email', { body: { token } })).status).toBe(200);
   });
 
-  test('200 for one of 50 who sign in by one link of a mail at once', async () => {
+  test('200 for one of 50 concurrent sign-ins by one emailed link', async () => {
     const { email } = await newAccount();
     await markVerified(await side.store(), { email });
     const body = { token: await mailedToken('code', email) };
@@ -173,7 +173,7 @@ describe.each([
     expect(tally(answers)).toEqual({ 200: 1, 400: 49 });
   });
 
-  test('400 for the right code of a mail after five wrong ones, of 50 at once', async () => {
+  test('400 for the right emailed code after five wrong ones of 50 concurrent guesses', async () => {
     const { email } = await newAccount();
     const place = { scope: (await side.store()).scope, kind: 'code', addressKey: addressKeyOf(email) } as const;
     const { code } = await issueTokens(place, email, (await stored(email))._id.toHexString());
@@ -182,13 +182,13 @@ describe.each([
     expect(tally([...guesses, await verify(code)])).toEqual({ 400: 51 });
   });
 
-  test('200 for one of 50 who log in with one ticket and ten recovery codes at once', async () => {
+  test('200 for one of 50 concurrent sign-ins with one ticket and ten recovery codes', async () => {
     const { ticket, recoveryCodes } = await newGuarded();
     const answers = await inParallel(50, (n) => verifyFactor({ ticket, recoveryCode: recoveryCodes[n % 10] }));
     expect(tally(answers)).toEqual({ 200: 1, 401: 49 });
   });
 
-  test('401 for the right code after five wrong ones with a ticket, of 50 at once; 429 after ten of one account', async () => {
+  test('401 for the right code after five wrong ones of 50 concurrent guesses with a ticket, 429 after ten for the account', async () => {
     const { ticket, another, recoveryCodes } = await newGuarded();
     const guesses = await inParallel(50, () => verifyFactor({ ticket, recoveryCode: 'AAAA-AAAA' }));
     expect(tally(guesses)).toEqual({ 401: 50 });
@@ -199,7 +199,7 @@ describe.each([
     expect((await verifyFactor({ ticket: await another(), recoveryCode })).status).toBe(429);
   });
 
-  test('401 for every session but the one that changes the password', async () => {
+  test('401 for every session except the one that changes the password', async () => {
     const account = await newAccount();
     const elsewhere = await logIn(account);
     expect((await change(account.accessToken, account.password)).status).toBe(200);
@@ -208,7 +208,7 @@ describe.each([
     expect((await logIn(account)).status).toBe(401);
   });
 
-  test('401 for password and session of who took an address first, once its owner comes by GitHub', async () => {
+  test('401 for password and session of a squatter after the owner of the address signs in with GitHub', async () => {
     const squatter = await newAccount();
     expect(await signInByGithub(squatter.email)).toMatchObject({
       isNew: false,
@@ -219,7 +219,7 @@ describe.each([
     expect(await statusOf(squatter.refreshToken)).toBe(401);
   });
 
-  test('200 for password and session of an address that was verified, by whoever GitHub says that it is', async () => {
+  test('200 for password and session of a verified address after a GitHub sign-in with it', async () => {
     const account = await newAccount();
     await markVerified(await side.store(), { email: account.email });
     expect(await signInByGithub(account.email)).toMatchObject({ linkedByEmail: true });
@@ -227,19 +227,19 @@ describe.each([
     expect(await statusOf(account.refreshToken)).toBe(200);
   });
 
-  test('200 for one account of 50 first sign-ins by GitHub at once', async () => {
+  test('200 for one account after 50 concurrent first sign-ins with GitHub', async () => {
     const { email } = newCredentials();
     const linked = await inParallel(50, () => signInByGithub(email));
     expect(new Set(linked.map(({ account }) => account._id.toHexString())).size).toBe(1);
     expect(linked.filter(({ isNew }) => isNew)).toHaveLength(1);
   });
 
-  test('200 for one of 50 who refresh with one token at once', async () => {
+  test('200 for one of 50 concurrent refreshes with one token', async () => {
     const { refreshToken } = await newAccount();
     expect(tally(await inParallel(50, () => side.refresh(refreshToken)))).toEqual({ 200: 1, 401: 49 });
   });
 
-  test('401 for the session of a refresh token that is used again more than ten seconds later', async () => {
+  test('401 for the session of a refresh token that is used again after more than ten seconds', async () => {
     const { refreshToken } = await newAccount();
     const store = await side.store();
     const client = { ip: '192.0.2.1', userAgent: 'test' };

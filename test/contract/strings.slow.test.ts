@@ -14,7 +14,7 @@ import {
 import { storedUsers } from '../support/fixtures/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
 
-/** What a query could mistake for an operator, and other things that are no text. */
+/** Values that are not text, among them objects that a query could mistake for operators. */
 const noStrings: readonly unknown[] = [
   { $ne: null },
   { $gt: '' },
@@ -35,7 +35,7 @@ const noStrings: readonly unknown[] = [
 
 type Path = readonly (string | number)[];
 
-/** Every string in a JSON value, by its path. */
+/** Returns the path of every string in a JSON value. */
 const stringsIn = (value: unknown, path: Path = []): Path[] => {
   if (typeof value === 'string') return [path];
   if (typeof value !== 'object' || value === null) return [];
@@ -62,7 +62,7 @@ beforeAll(async () => {
   user = await project.newUser();
 });
 
-/** Calls a row with all the rights that it asks for. */
+/** Calls a route with the permissions that it needs. */
 const ask = ({ api, method }: RouteCase, path: string, body?: unknown) => {
   const options = body === undefined ? {} : { body };
   return api === 'dashboard'
@@ -78,7 +78,7 @@ const strings = withBody.flatMap((route) =>
   stringsIn(sampleBodies[route.id]).map((path) => ({ ...route, path, name: path.join('.') })),
 );
 
-test('the samples know every row and every field that takes a body', () => {
+test('samples cover every route and every field of a body', () => {
   for (const table of Object.values({ ...publicRoutes, ...dashboardRoutes })) {
     for (const { id, body } of Object.values(table)) {
       if (!body) continue;
@@ -86,14 +86,14 @@ test('the samples know every row and every field that takes a body', () => {
       const { pipe = [] } = body as { pipe?: readonly { type: string; entries?: object }[] };
       const fields = pipe.flatMap(({ entries = {} }) => Object.keys(entries));
       const known = Object.keys(sampleBodies[id] as object).sort();
-      // A loose object takes fields of the project's own schema besides.
+      // A loose object also accepts the fields of the project’s schema.
       if (pipe.some(({ type }) => type === 'loose_object')) expect(known, id).toEqual(expect.arrayContaining(fields));
       else if (fields.length > 0) expect(known, id).toEqual(fields.sort());
     }
   }
 });
 
-describe('something else where text belongs', () => {
+describe('another type instead of text', () => {
   test.each(strings)('400 for $name of $method $id', async ({ path, name, ...route }) => {
     await Promise.all(
       noStrings.map(async (value) => {
@@ -104,17 +104,17 @@ describe('something else where text belongs', () => {
     );
   });
 
-  test.each(strings)('no failure for null as $name of $method $id', async ({ path, ...route }) => {
+  test.each(strings)('no 500 for null as $name of $method $id', async ({ path, ...route }) => {
     const answer = await send(route, replaced(sampleBodies[route.id], path, null));
-    // 403 and 404: what the sample names does not exist, or needs more than the project has.
+    // 403 and 404: the sample names a missing resource, or needs more than the project has.
     expect([200, 201, 400, 403, 404, 409]).toContain(answer.status);
   });
 });
 
-describe('a body of another kind', () => {
+describe('a body of another type', () => {
   const strangers = ['{"a":1}', '{"$ne":null}'];
   test.each(withBody)('400 for $method $id', async (route) => {
-    // Whose fields may all be left out takes an object without any, and what has no place in it is dropped.
+    // A route of user accounts with only optional fields accepts any object and drops unknown fields.
     const others = route.api === 'public' && route.route.body && is(route.route.body, {}) ? [] : strangers;
     for (const body of ['[]', '"text"', '5', 'null', 'true', '{', '', ' ', '[{}]', ...others]) {
       expect(await send(route, body), body).toMatchObject({ status: 400, body: { success: false } });
@@ -126,7 +126,7 @@ describe('a body of another kind', () => {
     `${JSON.stringify(sampleBodies[id]).slice(0, -1)},"${name}":{"$ne":1}}`;
 
   test.each(withBody.filter(({ api }) => api === 'dashboard'))(
-    '400 for a field that $method $id does not know',
+    '400 for an unknown field in $method $id',
     async (route) => {
       for (const name of unknown) {
         const answer = await send(route, withUnknown(route.id, name));
@@ -135,9 +135,9 @@ describe('a body of another kind', () => {
     },
   );
 
-  // Clients of user accounts send more than is asked for: what has no place is dropped, and must not be stored.
+  // Clients of user accounts send more than is required. Unknown fields are dropped and must not be stored.
   test.each(withBody.filter(({ api }) => api === 'public'))(
-    'nothing is kept of a field that $method $id does not know',
+    'unknown fields are not stored by $method $id',
     async (route) => {
       for (const name of unknown) {
         const answer = await send(route, withUnknown(route.id, name));
@@ -152,19 +152,19 @@ describe('a body of another kind', () => {
 });
 
 describe('operators in the path', () => {
-  // What lies at the mail provider is looked for with a key of one's own only.
+  // The service looks up resources of the mail provider only with the project’s own key.
   beforeAll(async () => {
     await project.developer.dashboard('PATCH', `/api/projects/${project.id}`, { providerApiKey: 're_sample' });
   });
 
-  /** The one kind of id that is refused for its form (contract 1, "Ids"). */
+  /** Only document ids are rejected for their form (contract 1, "Ids"). */
   const isDocumentId = ({ route }: RouteCase, name: string): boolean =>
     name === 'id' && /\/(documents|trash)\/\{id\}/.test(route.path);
   const withName = [
     ...dashboardCases.filter(({ parameters }) => parameters.length > 1),
     ...accountCases.filter(({ parameters }) => parameters.length > 0),
   ].flatMap((route) => {
-    // Not the developer's {projectId}: the tests of tenants ask about that one.
+    // The tests of tenants cover `{projectId}`.
     const names = route.api === 'dashboard' ? route.parameters.slice(1) : route.parameters;
     return names.map((name) => ({ ...route, name, status: isDocumentId(route, name) ? 400 : 404 }));
   });
@@ -172,11 +172,11 @@ describe('operators in the path', () => {
   test.each(withName)('$status for {$name} of $method $id', async ({ name, status, ...route }) => {
     for (const text of ['{"$ne":null}', '[object Object]', '$ne', 'notes[$ne]', '__proto__', 'constructor', '.', '*']) {
       const path = route.pathWith({ ...sampleParameters, projectId: project.id, id: user.userId, [name]: text });
-      // One of two fields that exclude each other.
+      // The sample has two fields that exclude each other.
       const { since: _since, ...sample } = (sampleBodies[route.id] ?? {}) as Readonly<Record<string, unknown>>;
       const body = route.method === 'GET' ? undefined : sample;
       const answer = await ask(route, path.replace(/\/\.$/, '/%2E'), body);
-      // A dot is no name: the way ends before it.
+      // A dot is not a name, so the path ends before it.
       expect(answer, text).toMatchObject({ status: text === '.' ? 404 : status, body: { success: false } });
     }
   });
@@ -202,7 +202,7 @@ describe('operators in the path', () => {
   });
 });
 
-test('after all of this nothing has come into being but what null left to its default', async () => {
+test('nothing exists after all these requests except what null created with defaults', async () => {
   const names = async (path: string): Promise<string[]> => {
     const answer = await project.developer.dashboard<{ data: { items: { name: string }[] } }>('GET', path);
     return answer.body.data.items.map(({ name }) => name).sort();

@@ -23,7 +23,7 @@ const marker = 'only-of-theirs';
 let mine: TestProject;
 let sibling: TestProject;
 let theirs: TestProject;
-/** Documents of `theirs`: collection → id. */
+/** The ids of documents in `theirs`, by collection. */
 let ids: Readonly<Record<string, string>>;
 let callers: Readonly<Record<string, RequestOptions>>;
 let theirToken: string;
@@ -73,7 +73,7 @@ beforeAll(async () => {
   });
 });
 
-/** An answer without what differs from request to request. */
+/** Returns a response without the parts that differ for every request. */
 const plain = ({ status, body }: Answer, ...names: string[]) =>
   JSON.parse(
     names.reduce((text, name) => text.replaceAll(name, 'ID'), JSON.stringify({ status, body })),
@@ -94,7 +94,7 @@ const callerNames = [
 
 describe.each(callerNames)('with the %s', (caller) => {
   test.each(withDocument)(
-    'a document of another project is answered like one that does not exist: $method $id',
+    'the response for a document of another project is the one for a missing document: $method $id',
     async ({ id, method, pathWith }) => {
       const queries = [
         '',
@@ -120,7 +120,7 @@ describe.each(callerNames)('with the %s', (caller) => {
   );
 
   test.each(withCollection)(
-    'a collection of another project is answered like one that does not exist: $method $id',
+    'the response for a collection of another project is the one for a missing collection: $method $id',
     async ({ id, method, pathWith }) => {
       const send = (collectionName: string) =>
         mine.api(method, pathWith({ collectionName, id: ids.vault ?? '' }), {
@@ -144,7 +144,7 @@ describe.each(callerNames)('with the %s', (caller) => {
     ],
     ['$facet', (coll) => [{ $facet: { a: [{ $unionWith: coll }] } }]],
     ['$unionWith in $lookup', (coll) => [{ $lookup: { from: 'notes', as: 'x', pipeline: [{ $unionWith: coll }] } }]],
-  ])('a join by %s does not reach it', async (_stage, pipelineFor) => {
+  ])('a join by %s does not reach another project', async (_stage, pipelineFor) => {
     const send = (name: string) =>
       mine.api('POST', '/api/data/notes/aggregate', { ...callers[caller], body: { pipeline: pipelineFor(name) } });
     const unknown = await send('never');
@@ -189,18 +189,18 @@ describe('another project', () => {
     },
   );
 
-  test('references to its documents populate to null', async () => {
+  test('references to its documents are populated as null', async () => {
     const id = await insert(mine, 'links', { note: ids.notes, secret: ids.vault });
     const answer = await mine.api('GET', `/api/data/links?_id=${id}&populate=note,secret&include_deleted=true`);
     expect(answer).toMatchObject({ status: 200, body: { data: { items: [{ note: null, secret: null }] } } });
   });
 
-  test('values that are unique there are free here', async () => {
+  test('its unique values can be used here', async () => {
     expect((await mine.api('POST', '/api/data/links', { body: { slug: 'same' } })).status).toBe(201);
     expect((await mine.api('POST', '/api/data/links', { body: { slug: 'same' } })).status).toBe(409);
   });
 
-  test('its tokens speak for nobody here: 401 where one is needed, none where not', async () => {
+  test('its tokens are invalid here: 401 when a user is required, ignored otherwise', async () => {
     const { key = '' } = callers['publishable key'] ?? {};
     const foreign = { key, token: theirToken };
     for (const path of ['/api/data/todos', '/api/data/todos?count=true', `/api/data/todos/${ids.todos}`]) {
@@ -246,7 +246,7 @@ describe('another project', () => {
     expect(await mine.developer.dashboard('GET', path)).toMatchObject({ body: { data: { items: [], total: 0 } } });
   });
 
-  test('is not in my lists, and its keys are not mine to rotate', async () => {
+  test('is not in my lists, and I cannot rotate its keys', async () => {
     const list = await mine.developer.dashboard<{ data: { items: { _id: string }[] } }>('GET', '/api/projects');
     expect(list.body.data.items.map(({ _id }) => _id)).toEqual([sibling.id, mine.id]);
     const path = `/api/projects/${theirs.id}/keys/rotate`;
@@ -255,7 +255,7 @@ describe('another project', () => {
   });
 });
 
-test('after all of this the other project is what it was', async () => {
+test('the other project is unchanged after all these requests', async () => {
   const [inNotes, inFeed, inTodos, inLinks, inVault] = (await everythingOf(theirs)) as { total: number }[];
   expect([inNotes, inFeed, inTodos, inLinks, inVault].map((list) => list?.total)).toEqual([6, 1, 1, 1, 1]);
   expect(JSON.stringify(await everythingOf(mine))).not.toContain(marker);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type App, newApp, type Person } from '../../support/fixtures/app.ts';
 
-/* What a blog of several authors needs of rights, with the publishable key alone. Each test is one need. */
+/* The permissions that a blog of several authors needs, with the publishable key alone. Each test is one need. */
 
 const isEditor = { $user: { role: 'editor' } };
 const isAuthor = { author: { $user: '_id' } };
@@ -165,14 +165,14 @@ describe('a blog', () => {
     expect((await app.stranger.get('posts', post)).body).toMatchObject({ title: 'A', teaser: 'a' });
   });
 
-  test('keeps drafts to their author and the editors', async () => {
+  test('shows drafts only to their author and the editors', async () => {
     const draft = await author.add('posts', { title: 'Draft' });
     expect((await editor.get('posts', draft)).status).toBe(200);
     for (const person of [rival, reader, app.stranger]) expect((await person.get('posts', draft)).status).toBe(404);
     expect(await author.ids('posts', 'status=draft')).toEqual([draft]);
   });
 
-  test('lets authors write posts, and readers not', async () => {
+  test('lets authors write posts, but not readers', async () => {
     expect((await reader.insert('posts', { title: 'x' })).status).toBe(403);
     expect((await app.stranger.insert('posts', { title: 'x' })).status).toBe(401);
     expect((await author.insert('posts', { title: 'x', status: 'published' })).status).toBe(403);
@@ -197,28 +197,28 @@ describe('a blog', () => {
     await expect.poll(async () => (await app.stranger.get('posts', later)).status, { timeout: 30_000 }).toBe(200);
   });
 
-  test('shows members the whole text, and everyone else the teaser', async () => {
+  test('shows the whole text to members, and the teaser to everyone else', async () => {
     const member = await app.person({ plan: 'member' });
     expect((await member.get('posts', post)).body).toMatchObject({ body: 'the whole' });
     expect((await reader.get('posts', post)).body).not.toHaveProperty('body');
     expect((await app.stranger.call('GET', 'posts?body_contains=whole')).status).toBe(400);
   });
 
-  test('features a post only by an editor', async () => {
+  test('lets only editors feature a post', async () => {
     const draft = await author.add('posts', { title: 'Great' });
     expect(await author.update('posts', draft, { featured: true })).toBe(403);
     expect(await editor.update('posts', draft, { featured: true })).toBe(200);
     expect(await author.update('posts', draft, { featured: true, title: 'Greater' })).toBe(200);
   });
 
-  test('keeps addresses of posts unique, whatever their case', async () => {
+  test('keeps the slugs of posts unique and in lower case', async () => {
     const id = await author.add('posts', { title: 'One', slug: 'hello' });
     expect((await rival.insert('posts', { title: 'Two', slug: 'hello' })).status).toBe(409);
     expect((await rival.insert('posts', { title: 'Two', slug: 'Hello!' })).status).toBe(400);
     expect(await author.update('posts', id, { slug: 'hello-again' })).toBe(200);
   });
 
-  test('lets editors alone manage categories, and files posts under one that exists', async () => {
+  test('lets only editors manage categories, and accepts only posts with an existing category', async () => {
     expect((await author.insert('categories', { name: 'News' })).status).toBe(403);
     const category = await editor.add('categories', { name: 'News' });
     const filed = await published(author, { category });
@@ -228,7 +228,7 @@ describe('a blog', () => {
     expect((await author.insert('posts', { title: 'x', category: 'a'.repeat(24) })).status).toBe(400);
   });
 
-  test('takes comments of people with an account, not of guests', async () => {
+  test('accepts comments from users, but not from guests', async () => {
     const comment = await reader.add('comments', { post, text: 'Nice' });
     expect(await app.stranger.ids('comments', `post=${post}`)).toEqual([comment]);
     expect((await app.stranger.insert('comments', { post, text: 'spam' })).status).toBe(401);
@@ -249,7 +249,7 @@ describe('a blog', () => {
     expect(await author.remove('comments', dull)).toBe(200);
   });
 
-  test('counts one like per reader, and lets it be taken back', async () => {
+  test('counts one like per reader and lets the reader remove it', async () => {
     const like = await reader.add('likes', { post });
     expect((await reader.insert('likes', { post })).status).toBe(409);
     await rival.add('likes', { post });
@@ -260,7 +260,7 @@ describe('a blog', () => {
     expect((await count()).body.data.count).toBe(1);
   });
 
-  test('shows notes to followers, from the moment they follow', async () => {
+  test('shows notes to users only while they follow the author', async () => {
     const note = await author.add('notes', { text: 'for you', for: 'followers' });
     expect(await reader.ids('notes')).toEqual([]);
     const follow = await reader.add('follows', { whom: author.id });
@@ -270,7 +270,7 @@ describe('a blog', () => {
     expect(await reader.ids('notes')).toEqual([]);
   });
 
-  test('takes reports that only editors read', async () => {
+  test('accepts reports that only editors can read', async () => {
     const comment = await rival.add('comments', { post, text: 'buy now' });
     const { status, body } = await reader.insert('reports', { comment, reason: 'spam' });
     expect({ status, keys: Object.keys(body) }).toEqual({ status: 201, keys: ['_id'] });
@@ -278,7 +278,7 @@ describe('a blog', () => {
     expect(await editor.ids('reports', 'populate=comment')).toEqual([body._id]);
   });
 
-  test('takes addresses for the newsletter from strangers, who read none', async () => {
+  test('accepts newsletter addresses from guests, which no user can list', async () => {
     expect((await app.stranger.insert('newsletter', { email: 'a@example.com' })).status).toBe(201);
     expect((await app.stranger.insert('newsletter', { email: 'no address' })).status).toBe(400);
     expect((await app.stranger.insert('newsletter', { email: 'a@example.com', admin: true })).status).toBe(400);

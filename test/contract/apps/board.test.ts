@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type App, newApp, type Person } from '../../support/fixtures/app.ts';
 
-/* What a team board needs of rights, with the publishable key alone. Each test is one need. */
+/* The permissions that a team board needs, with the publishable key alone. Each test is one need. */
 
 const member = (role?: string) => ({
   $in: {
@@ -143,13 +143,13 @@ describe('a team board', () => {
     expect((await app.stranger.call('GET', 'workspaces')).status).toBe(401);
   });
 
-  test('lets the owner alone rename or delete a workspace', async () => {
+  test('lets only the owner rename or delete a workspace', async () => {
     expect(await admin.update('workspaces', workspace, { title: 'mine' })).toBe(403);
     expect(await owner.update('workspaces', workspace, { title: 'green' })).toBe(200);
     expect(await admin.remove('workspaces', workspace)).toBe(403);
   });
 
-  test('lets admins add members, once each', async () => {
+  test('lets admins add each member once', async () => {
     const newcomer = await app.person();
     expect((await plain.insert('memberships', { workspace, user: newcomer.id, role: 'member' })).status).toBe(403);
     await join(admin, newcomer, 'member');
@@ -157,7 +157,7 @@ describe('a team board', () => {
     expect(again).toMatchObject({ status: 409, body: { code: 'DUPLICATE_VALUE' } });
   });
 
-  test('keeps strangers from joining by themselves, and members from raising their own role', async () => {
+  test('does not let strangers add themselves, or members raise their own role', async () => {
     expect((await outsider.insert('memberships', { workspace, user: outsider.id, role: 'viewer' })).status).toBe(403);
     const [own] = await plain.list('memberships', `user=${plain.id}`);
     expect(await plain.update('memberships', own?._id ?? '', { role: 'admin' })).toBe(403);
@@ -173,7 +173,7 @@ describe('a team board', () => {
     expect(await admin.update('memberships', membership, { role: 'king' })).toBe(400);
   });
 
-  test('shows the list of members, with their names', async () => {
+  test('shows the members with their names', async () => {
     const rows = await viewer.list('memberships', `workspace=${workspace}&populate=user`);
     expect(rows.length).toBeGreaterThanOrEqual(4);
     expect(rows.at(-1)).toMatchObject({ role: 'admin', user: { _id: owner.id, name: expect.any(String) } });
@@ -206,7 +206,7 @@ describe('a team board', () => {
     ]);
   });
 
-  test('counts, searches and adds up the cards of the caller’s workspaces only', async () => {
+  test('counts, searches and sums only the cards of the caller’s workspaces', async () => {
     const own = await outsider.add('cards', { workspace: foreign, title: 'secret plan', points: 5 });
     expect(await outsider.ids('cards', 'search=secret')).toEqual([own]);
     expect(await plain.ids('cards', 'search=secret')).toEqual([]);
@@ -217,7 +217,7 @@ describe('a team board', () => {
     expect(JSON.stringify(sum.body)).toContain('"points":5');
   });
 
-  test('reports changes of the caller’s cards, and of others no contents', async () => {
+  test('reports changes of the caller’s cards, and no contents of other cards', async () => {
     const changes = await plain.changesFromNow('cards');
     const card = await plain.add('cards', { workspace, title: 'seen' });
     await outsider.add('cards', { workspace: foreign, title: 'not seen' });
@@ -239,7 +239,7 @@ describe('a team board', () => {
     expect(await admin.remove('comments', comment)).toBe(200);
   });
 
-  test('keeps an activity log that nobody can change or delete', async () => {
+  test('keeps an activity log that no user can change or delete', async () => {
     const entry = await plain.add('activity', { workspace, what: 'moved a card' });
     expect(await viewer.ids('activity')).toContain(entry);
     for (const person of [plain, admin, owner]) {
@@ -259,7 +259,7 @@ describe('a team board', () => {
     expect(await admin.remove('cards', card, 'permanent=true')).toBe(200);
   });
 
-  test('lets a member leave, and ends access with the next request', async () => {
+  test('ends the access of a member who leaves', async () => {
     const person = await app.person();
     const membership = await join(admin, person, 'member');
     expect(await person.ids('workspaces')).toEqual([workspace]);

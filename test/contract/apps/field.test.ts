@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type App, newApp, type Person } from '../../support/fixtures/app.ts';
 
-/* What an app of technicians in the field needs of rights, with the publishable key alone. Each test is one need. */
+/* The permissions that an app for field technicians needs, with the publishable key alone. Each test is one need. */
 
 const isDispatcher = { $user: { role: 'dispatcher' } };
 const isAssignee = { assignee: { $user: '_id' } };
@@ -174,15 +174,15 @@ beforeAll(async () => {
   customer = await dispatcher.add('customers', { name: 'Mill', doorCode: '4711' });
 });
 
-describe('an app of technicians', () => {
-  test('lets the dispatcher make and assign jobs, and technicians not', async () => {
+describe('an app for field technicians', () => {
+  test('lets the dispatcher create and assign jobs, but not technicians', async () => {
     const job = await newJob();
     expect((await anna.insert('jobs', { title: 'Mine', region: 'north' })).status).toBe(403);
     expect(await anna.update('jobs', job, { assignee: ben.id })).toBe(403);
     expect(await dispatcher.update('jobs', job, { assignee: ben.id })).toBe(200);
   });
 
-  test('shows a job to its technician, and no longer once it is assigned to another', async () => {
+  test('shows a job to its technician until it is assigned to another one', async () => {
     const job = await newJob();
     expect(await anna.ids('jobs')).toContain(job);
     expect((await ben.get('jobs', job)).status).toBe(404);
@@ -191,7 +191,7 @@ describe('an app of technicians', () => {
     expect((await ben.get('jobs', job)).status).toBe(200);
   });
 
-  test('shows the head of a region its jobs, and lets them change none', async () => {
+  test('shows the jobs of a region to its head without letting them change any', async () => {
     const [north, south] = [await newJob(), await newJob({ region: 'south' })];
     expect(await head.ids('jobs')).toContain(north);
     expect(await head.ids('jobs')).not.toContain(south);
@@ -218,14 +218,14 @@ describe('an app of technicians', () => {
     expect((await anna.get('customers', mill)).status).toBe(404);
   });
 
-  test('shows a job with its customer to the technician', async () => {
+  test('shows a job together with its customer to the technician', async () => {
     const job = await newJob();
     expect((await anna.get('jobs', job, 'populate=customer')).body).toMatchObject({ customer: { name: 'Mill' } });
     const forHead = (await head.get('jobs', job, 'populate=customer')).body;
     expect(forHead).toMatchObject({ customer });
   });
 
-  test('takes readings of open jobs from their technician only', async () => {
+  test('accepts readings of open jobs only from their technician', async () => {
     const job = await newJob();
     const reading = { job, celsius: 60, takenAt: '2030-01-01T10:00:00Z' };
     expect((await anna.insert('readings', reading)).status).toBe(201);
@@ -234,7 +234,7 @@ describe('an app of technicians', () => {
     expect((await anna.insert('readings', reading)).status).toBe(403);
   });
 
-  test('refuses readings that cannot be, and fields that do not exist', async () => {
+  test('rejects impossible readings and unknown fields', async () => {
     const job = await newJob();
     const takenAt = '2030-01-01T10:00:00Z';
     expect((await anna.insert('readings', { job, celsius: 1200, takenAt })).status).toBe(400);
@@ -242,7 +242,7 @@ describe('an app of technicians', () => {
     expect((await anna.insert('readings', { job, celsius: 60, takenAt, pressure: 1 })).status).toBe(400);
   });
 
-  test('keeps readings as they were taken', async () => {
+  test('does not let readings be changed or deleted', async () => {
     const job = await newJob();
     const reading = await anna.add('readings', { job, celsius: 60, takenAt: '2030-01-01T10:00:00Z' });
     expect(await anna.update('readings', reading, { celsius: 61 })).toBe(403);
@@ -250,7 +250,7 @@ describe('an app of technicians', () => {
     expect(await dispatcher.ids('readings', `job=${job}`)).toEqual([reading]);
   });
 
-  test('stores what was written offline under the id that the phone chose, once', async () => {
+  test('stores an offline document once under the id that the phone chose', async () => {
     const job = await newJob();
     const id = newId();
     const reading = { job, celsius: 60, takenAt: '2030-01-01T10:00:00Z' };
@@ -260,7 +260,7 @@ describe('an app of technicians', () => {
     expect((await put(anna, 'readings', newId(Date.now() + 2 * 86_400_000), reading)).status).toBe(400);
   });
 
-  test('brings a phone up to date with the changes since its last visit', async () => {
+  test('sends a phone the changes since its last sync', async () => {
     const changes = await anna.changesFromNow('jobs');
     const mine = await newJob({ title: 'for anna' });
     const foreign = await newJob({ title: 'for ben', assignee: ben.id });
@@ -269,7 +269,7 @@ describe('an app of technicians', () => {
     expect(seen).not.toContain('for ben');
   });
 
-  test('hands a tool to one technician at a time, who returns it', async () => {
+  test('lends a tool to one technician at a time until they return it', async () => {
     const tool = await dispatcher.add('tools', { name: 'Drill' });
     const taken = await Promise.all([anna, ben].map((person) => person.update('tools', tool, { holder: person.id })));
     expect(taken.toSorted()).toEqual([200, 403]);
@@ -280,7 +280,7 @@ describe('an app of technicians', () => {
     expect(await other.update('tools', tool, { holder: other.id })).toBe(200);
   });
 
-  test('keeps one position for each technician, for themselves and the dispatcher', async () => {
+  test('keeps one position per technician, visible only to them and the dispatcher', async () => {
     const position = await anna.add('positions', { latitude: 50, longitude: 8 });
     expect((await anna.insert('positions', { latitude: 51, longitude: 8 })).status).toBe(409);
     expect(await anna.update('positions', position, { latitude: 51 })).toBe(200);
@@ -289,7 +289,7 @@ describe('an app of technicians', () => {
     expect(await dispatcher.ids('positions')).toEqual([position]);
   });
 
-  test('keeps hours that the dispatcher approves, once a day and fixed from then on', async () => {
+  test('keeps one time entry per day, which cannot be changed after the dispatcher approves it', async () => {
     const entry = await anna.add('hours', { day: '2030-01-01', minutes: 480 });
     expect((await anna.insert('hours', { day: '2030-01-01', minutes: 60 })).status).toBe(409);
     expect((await anna.insert('hours', { day: '2030-01-02', minutes: 60, approved: true })).status).toBe(403);

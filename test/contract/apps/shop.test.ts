@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type App, newApp, type Person } from '../../support/fixtures/app.ts';
 
-/* What a shop needs of rights, with the publishable key alone. Each test is one need. */
+/* The permissions that a shop needs, with the publishable key alone. Each test is one need. */
 
 const isStaff = { $user: { role: 'staff' } };
 const own = (field: string) => ({ [field]: { $user: '_id' } });
@@ -190,13 +190,13 @@ beforeAll(async () => {
 });
 
 describe('a shop', () => {
-  test('shows published products to everyone, and drafts to the staff', async () => {
+  test('shows published products to everyone, and drafts only to the staff', async () => {
     expect(await app.stranger.ids('products')).toEqual([product]);
     expect((await app.stranger.get('products', draft)).status).toBe(404);
     expect(await staff.ids('products')).toEqual([draft, product]);
   });
 
-  test('hides what a product costs the shop', async () => {
+  test('hides the cost price of a product from buyers', async () => {
     expect((await app.stranger.get('products', product)).body).not.toHaveProperty('cost');
     expect((await staff.get('products', product)).body).toMatchObject({ cost: 3 });
     expect((await buyer.call('GET', 'products?cost_lt=5')).status).toBe(400);
@@ -209,12 +209,12 @@ describe('a shop', () => {
     expect(await staff.update('products', product, { stock: -1 })).toBe(400);
   });
 
-  test('keeps users from making themselves staff', async () => {
+  test('does not let users make themselves staff', async () => {
     const profile = { token: (await app.project.newUser()).accessToken, body: { role: 'staff' } };
     expect((await app.project.auth('PUT', 'update-profile', profile)).status).toBe(403);
   });
 
-  test('takes an order only at the price of the product', async () => {
+  test('accepts an order only at the price of the product', async () => {
     expect(await buyer.insert('orders', order())).toMatchObject({
       status: 201,
       body: { buyer: buyer.id, paid: false },
@@ -225,20 +225,20 @@ describe('a shop', () => {
     expect((await app.stranger.insert('orders', order())).status).toBe(401);
   });
 
-  test('takes no order of a draft, nor one that its buyer calls paid or sent', async () => {
+  test('rejects an order of a draft, and one that its buyer marks as paid or sent', async () => {
     expect((await buyer.insert('orders', order({ product: draft, price: 30 }))).status).toBe(403);
     expect((await buyer.insert('orders', order({ paid: true }))).status).toBe(403);
     expect((await buyer.insert('orders', order({ status: 'sent' }))).status).toBe(403);
   });
 
-  test('shows buyers their own orders, and the staff all', async () => {
+  test('shows buyers their own orders, and the staff all orders', async () => {
     const [mine, theirs] = [await buyer.add('orders', order()), await other.add('orders', order())];
     expect(await buyer.ids('orders')).not.toContain(theirs);
     expect((await buyer.get('orders', theirs)).status).toBe(404);
     expect(await staff.ids('orders')).toEqual(expect.arrayContaining([mine, theirs]));
   });
 
-  test('lets a buyer cancel an order that is new, and change nothing else of it', async () => {
+  test('lets a buyer cancel a new order, but not change its content', async () => {
     const mine = await buyer.add('orders', order());
     expect(await buyer.update('orders', mine, { quantity: 5 })).toBe(403);
     expect(await buyer.update('orders', mine, { status: 'sent' })).toBe(403);
@@ -247,7 +247,7 @@ describe('a shop', () => {
     expect(await buyer.update('orders', mine, { status: 'new' })).toBe(403);
   });
 
-  test('lets the staff send an order, after which its buyer cannot cancel it', async () => {
+  test('does not let a buyer cancel an order that the staff has sent', async () => {
     const mine = await buyer.add('orders', order());
     expect(await staff.update('orders', mine, { status: 'sent' })).toBe(200);
     expect(await buyer.update('orders', mine, { status: 'cancelled' })).toBe(403);
@@ -261,7 +261,7 @@ describe('a shop', () => {
     expect(await other.add('carts', { items: [] })).toBeTruthy();
   });
 
-  test('takes one review of a product from each user who paid for it', async () => {
+  test('accepts one review of a product from each user who paid for it', async () => {
     const reviewer = await app.person();
     expect((await reviewer.insert('reviews', { product, stars: 5 })).status).toBe(403);
     await app.seed('orders', { ...order(), buyer: reviewer.id, paid: true, status: 'sent' });
@@ -274,7 +274,7 @@ describe('a shop', () => {
     expect(await staff.remove('reviews', review)).toBe(200);
   });
 
-  test('shares a wish list by its link only', async () => {
+  test('shares a wish list only by its link', async () => {
     const wishes = await buyer.add('wishlists', { title: 'Birthday', products: [product] });
     expect((await app.stranger.get('wishlists', wishes, 'populate=products')).body).toMatchObject({
       title: 'Birthday',
@@ -283,7 +283,7 @@ describe('a shop', () => {
     expect(await other.update('wishlists', wishes, { products: [] })).toBe(403);
   });
 
-  test('keeps coupons from being listed or guessed, and redeems one once per buyer until it ends', async () => {
+  test('hides coupons, and lets each buyer redeem one once until it expires', async () => {
     const until = (ms: number) => new Date(Date.now() + ms).toISOString();
     const coupon = await staff.add('coupons', { code: 'spring-2031', percent: 10, until: until(3_600_000) });
     const old = await staff.add('coupons', { code: 'autumn-2030', percent: 10, until: until(-1000) });
@@ -295,7 +295,7 @@ describe('a shop', () => {
     expect((await buyer.insert('redemptions', { coupon: old, code: 'autumn-2030' })).status).toBe(403);
   });
 
-  test('carries a conversation between a buyer and the staff', async () => {
+  test('keeps a conversation between a buyer and the staff', async () => {
     const ticket = await buyer.add('tickets', { subject: 'Late' });
     const asked = await buyer.add('messages', { ticket, text: 'Where is it?' });
     const answered = await staff.add('messages', { ticket, text: 'On its way.' });
@@ -306,7 +306,7 @@ describe('a shop', () => {
     expect((await buyer.insert('messages', { ticket, text: 'more' })).status).toBe(403);
   });
 
-  test('keeps notes of the staff on a ticket from its buyer', async () => {
+  test('hides staff notes on a ticket from its buyer', async () => {
     const ticket = await buyer.add('tickets', { subject: 'Broken' });
     expect(await staff.update('tickets', ticket, { internal: 'third time' })).toBe(200);
     expect((await buyer.get('tickets', ticket)).body).not.toHaveProperty('internal');
