@@ -2,7 +2,7 @@ const list = <T>(count: number, value: (n: number) => T): T[] => Array.from({ le
 const fields = (count: number, value: (n: number) => unknown): Record<string, unknown> =>
   Object.fromEntries(list(count, (n) => [`r${n}`, value(n)]));
 
-/** The documents that they are run on, by their `kind`. */
+/** The documents that the pipelines run on. Each pipeline selects them by `kind`. */
 export const targets: readonly Record<string, unknown>[] = [
   { kind: 'numbers', n: 1_000_000_000, a: list(300_000, (n) => n % 100) },
   { kind: 'text', t: 'ab'.repeat(2_000_000), a: [1] },
@@ -235,7 +235,7 @@ const grouped = (output: object) => ({ $group: { _id: null, ...output } });
 const each = { $range: [0, { $size: '$a' }] };
 const made = { $concat: ['$t', 'x'] };
 
-/** Against the rules as they are: by way of other fields, of other stages, of what a count could leave out. */
+/** Attacks that avoid the current rules through other fields, other stages or values that a count could miss. */
 const roundabout: readonly (readonly [string, readonly object[]])[] = [
   [
     'aliases that treble',
@@ -495,7 +495,7 @@ const objects = [...rows(10_000), grouped({ a: { $push: { x: '$r' } } })];
 const added = (inner: unknown) => list(40, (n) => ({ $set: { [`x${n}`]: map(range(9990), inner) } }));
 const date = '$$NOW';
 
-/** By what is not copied by an operator, or not as often as it seems. */
+/** Attacks with values that no operator copies, or that are copied more often than they seem. */
 const unseen: readonly (readonly [string, readonly object[]])[] = [
   ['a name in a loop', sizeOf('numbers', map(range(1000), { $let: { vars: { x: reversed }, in: '$$x' } }))],
   ['a name of copies in a loop', sizeOf('small', map(range(10_000), { $let: { vars: { x: copies(20) }, in: '$$x' } }))],
@@ -535,7 +535,7 @@ const unseen: readonly (readonly [string, readonly object[]])[] = [
     ),
   ],
   [
-    'what stands for a date that is none',
+    'a default for an invalid date',
     sizeOf('numbers', map(range(1000), { $reverseArray: { $dateFromString: { dateString: 'x', onError: '$a' } } })),
   ],
   ['a number in each element, three deep', of('numbers', { $set: { 'a.x.y.z': 1 } }, counted)],
@@ -596,5 +596,5 @@ const unseen: readonly (readonly [string, readonly object[]])[] = [
   ['a bound in many parts', of('tiny', { $set: fields(100, () => range({ $add: list(100, () => 9999) })) }, counted)],
 ];
 
-/** Pipelines that multiply, by what they do. */
+/** Pipelines that multiply data, each with a description. */
 export const attacks = [...direct, ...roundabout, ...unseen];

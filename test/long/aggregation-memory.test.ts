@@ -12,8 +12,8 @@ import { peakMemory, residentMemory } from '../support/clients/peak-memory.ts';
 import { attacks, targets } from './aggregation-attacks.ts';
 
 /*
- * What pipelines that multiply take of the database's memory, measured on a MongoDB of its own: each is refused before
- * it runs, stopped while it does, or stays within the bound, whatever document it meets.
+ * Measures the memory that multiplying pipelines use, on a separate MongoDB. Each pipeline is rejected before it runs,
+ * stopped while it runs, or stays below the bound.
  */
 
 const boundMiB = 256;
@@ -23,7 +23,7 @@ let engine: LocalService;
 let client: MongoClient;
 let documents: Collection<MongoDocument>;
 let pid: number;
-/** MiB that are resident when it has just begun. */
+/** Resident memory in MiB just after the start. */
 let settled: number;
 
 const start = async (): Promise<void> => {
@@ -38,7 +38,10 @@ const stop = async (): Promise<void> => {
   await engine?.stop();
 };
 
-/** What is resident before an attack; a database that has kept much of the one before is started anew. */
+/**
+ * Returns the resident memory before an attack. Restarts a database that still holds much memory of the previous
+ * attack.
+ */
 const residentBefore = async (): Promise<number> => {
   await documents.aggregate([{ $match: {} }, { $count: 'n' }]).toArray();
   const resident = await residentMemory(pid);
@@ -70,7 +73,7 @@ describe('no pipeline takes more than 256 MiB', () => {
         const stages = boundPipeline(checkPipeline(pipeline).pipeline);
         await documents.aggregate(stages, { allowDiskUse: false, maxTimeMS: 5000, raw: true }).toArray();
       } catch (error) {
-        // Refused, or stopped by MongoDB, which says so; a database that is gone does not.
+        // MongoDB returns an error code when it stops a pipeline, but not when it has crashed.
         if (!(error instanceof AppError) && !('codeName' in (error as object))) throw error;
       }
     };
@@ -80,5 +83,5 @@ describe('no pipeline takes more than 256 MiB', () => {
     expect(await client.db('admin').command({ ping: 1 })).toMatchObject({ ok: 1 });
   });
 
-  test('and there are at least a hundred', () => expect(attacks.length).toBeGreaterThanOrEqual(100));
+  test('at least a hundred pipelines are tested', () => expect(attacks.length).toBeGreaterThanOrEqual(100));
 });

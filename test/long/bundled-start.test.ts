@@ -7,7 +7,7 @@ import { call } from '../support/clients/client.ts';
 import { freePorts } from '../support/clients/free-ports.ts';
 import { localStart } from '../support/clients/local-start.ts';
 
-test('npm start serves the bundles with --bundled', async () => {
+test('npm start serves the bundles when --bundled is given', async () => {
   const directory = await mkdtemp(path.join(tmpdir(), 'basalt-start-'));
   const started = localStart({ BASALT_DIR: directory, PORT: String(await freePorts()) }, ['--bundled']);
   try {

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, inParallel, type RequestOptions } from '../support/clients/client.ts';
 import { type FeedUnderFire, openFeedUnderFire } from '../support/fixtures/feed-under-fire.ts';
 
-/** The whole number takes minutes: `FEED_CHANGES=200000 FEED_FAULTS=25`. */
+/** A full run takes minutes: `FEED_CHANGES=200000 FEED_FAULTS=25`. */
 const { FEED_CHANGES = '3000', FEED_FAULTS = '5' } = process.env;
 const target = Number(FEED_CHANGES);
 const writers = 50;
 const bulk = 20;
-/** The readers: each user, and who has the secret key. */
+/** The readers are these users and one reader with the secret key. */
 const ownerCount = 4;
 
 interface Change {
@@ -23,7 +23,7 @@ interface Page {
 type Seen = Map<string, string>;
 
 let world: FeedUnderFire;
-/** Changes that were acknowledged, and the last revision of each document among them. */
+/** The number of acknowledged changes, and the last acknowledged revision of each document. */
 let acknowledged = 0;
 const revisions = new Map<string, number>();
 
@@ -40,7 +40,7 @@ const tried = async <Body>(
 ): Promise<Answer<Body> | undefined> => {
   const answer = await world.ask<Body>(method, path + where, options);
   if (answer && answer.status < 500) return answer;
-  // Whatever is down, fifty who ask without a pause keep it from coming up.
+  // Fifty callers without a pause would keep the restarting part of the stack from becoming ready.
   await pause(50);
   return undefined;
 };
@@ -51,7 +51,7 @@ const note = (id: string, rev: number): void => {
 };
 const revisionOf = ({ headers }: Answer<unknown>): number => Number(headers.get('etag')?.replaceAll('"', ''));
 
-/** Writes of every kind to documents of its own, and to those that all write to, until there are enough. */
+/** Writes of every kind to its own and to shared documents, until there are enough changes. */
 const write = async (writer: number, shared: string[]): Promise<void> => {
   const userId = world.owners[writer % ownerCount];
   const own: string[] = [];
@@ -81,7 +81,7 @@ const write = async (writer: number, shared: string[]): Promise<void> => {
 
 const stateOf = (rev: number, deleted: boolean): string => `${rev}${deleted ? ' gone' : ''}`;
 
-/** Reads on and on, until it has seen what was written last; nothing may come twice, or of another user. */
+/** Reads until it has seen the last change. No change may arrive twice or belong to another user. */
 const read = async (reader: number, isOver: () => boolean): Promise<Seen> => {
   const owner = world.owners[reader];
   let token: string | undefined;
@@ -107,7 +107,7 @@ const read = async (reader: number, isOver: () => boolean): Promise<Seen> => {
   }
 };
 
-/** One fault after the other, evenly over the changes. */
+/** Injects one fault after the other, evenly over the changes. */
 const strike = async (): Promise<readonly string[]> => {
   const names = Object.keys(world.faults);
   const count = Number(FEED_FAULTS);
@@ -122,7 +122,7 @@ const strike = async (): Promise<readonly string[]> => {
 };
 
 test(
-  `50 writers and 5 readers over ${target} changes, with kill -9, lost answers and a slow database among them: nothing is missed, told to others, or told twice`,
+  `5 readers receive ${target} changes by 50 writers once, completely and only their own, with kill -9, lost responses and a slow database`,
   async () => {
     let isWritten = false;
     const shared: string[] = [];

@@ -11,14 +11,14 @@ interface Package {
   readonly link?: boolean;
 }
 
-/** What anybody may ship, with the text of the licence alone. */
+/** Licences that may be shipped with only the text of the licence. */
 const shipped = new Set(['MIT', 'MIT-0', 'Apache-2.0', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Unlicense']);
 
-/** Beside those, of what only builds and tests the service. The engine of the local MongoDB is never deployed. */
+/** Further licences for packages that only build and test the service. The local MongoDB (SSPL) is never deployed. */
 const tools = new Set([...shipped, 'CC0-1.0', 'BlueOak-1.0.0', 'MPL-2.0', 'Zlib', 'SSPL-1.0']);
 
 /**
- * Of libvips, which sharp loads as a shared library: it is shipped as it came, and may be replaced by another build.
+ * Further licence for libvips, which sharp loads as a shared library. It is shipped unchanged and users can replace it.
  */
 const libraries = new Set([...shipped, 'LGPL-3.0-or-later']);
 
@@ -27,14 +27,14 @@ const allowedOf = (name: string, dev: boolean): ReadonlySet<string> => {
   return name.startsWith('node_modules/@img/sharp-') ? libraries : shipped;
 };
 
-/** `(MIT OR GPL-3.0)`: one of them is enough; `(MIT AND Zlib)`: all are needed. */
+/** `(MIT OR GPL-3.0)` needs one allowed licence, `(MIT AND Zlib)` needs all of them. */
 const isAllowed = (licence: string, allowed: ReadonlySet<string>): boolean => {
   const plain = licence.replace(/^\((.*)\)$/, '$1');
   if (plain.includes(' OR ')) return plain.split(' OR ').some((one) => isAllowed(one, allowed));
   return plain.split(' AND ').every((one) => allowed.has(one));
 };
 
-test('every package has a licence that may be shipped, every tool one that may be used', async () => {
+test('every shipped package and every tool has an allowed licence', async () => {
   const { packages } = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')) as {
     readonly packages: Readonly<Record<string, Package>>;
   };
@@ -48,7 +48,7 @@ test('every package has a licence that may be shipped, every tool one that may b
 
 const npm = process.env.npm_execpath?.endsWith('npm-cli.js') ? [process.execPath, process.env.npm_execpath] : ['npm'];
 
-/** What npm says, whatever it ends with. */
+/** Returns the output of `npm audit` for any exit code. */
 const audit = (): Promise<string> =>
   new Promise((resolve) => {
     const [command = 'npm', ...args] = [...npm, 'audit', '--omit=dev', '--audit-level=high', '--json'];
@@ -68,10 +68,10 @@ const read = (text: string): Advice => {
   }
 };
 
-test('no package that is shipped has a known vulnerability of high severity', async ({ skip }) => {
+test('no shipped package has a known vulnerability of high severity', async ({ skip }) => {
   const { vulnerabilities, message = 'no answer' } = read(await audit());
   if (!vulnerabilities) {
-    // Neither a pass nor a failure: nobody has looked.
+    // Without a response there is no result, so the test is skipped.
     return skip(`not asked, as the registry does not answer: ${message.replace(/https?:\S+/g, 'the registry')}`);
   }
   const serious = Object.entries(vulnerabilities).filter(([, { severity }]) => /^(high|critical)$/.test(severity));

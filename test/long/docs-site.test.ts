@@ -11,12 +11,12 @@ beforeAll(async () => {
   texts = new Map((await buildDocs()).map(({ path, bytes }) => [path, bytes.toString()]));
 }, 600_000);
 
-test('the page of error codes has an anchor for each code', () => {
+test('page of error codes has an anchor for each code', () => {
   const page = texts.get(docsFileAt('/docs/reference/errors')) ?? '';
   expect(Object.keys(statusOf).filter((code) => !page.includes(`id="${code.toLowerCase()}"`))).toEqual([]);
 });
 
-test('pages have no script except files, which is all that their policy allows', () => {
+test('pages load scripts only from files, because their policy allows nothing else', () => {
   expect(pages().length).toBeGreaterThan(50);
   for (const [path, text] of pages()) expect(text.match(/<script(?![^>]* src="\/docs\/)/g), path).toBeNull();
 });
@@ -31,7 +31,7 @@ test('links and scripts of pages lead to files of the site', () => {
   expect(missing).toEqual([]);
 });
 
-test('the search knows every error code', () => {
+test('search index contains every error code', () => {
   const [, index = ''] = [...texts].find(([path]) => path.includes('@localSearchIndex')) ?? [];
   expect(Object.keys(statusOf).filter((code) => !index.includes(code))).toEqual([]);
 });

@@ -37,7 +37,7 @@ let storage: OtherStorage;
 let pictures: readonly Buffer[];
 let passedMs = 0;
 
-/** The clock goes on, so that what a run that died has for itself is free again. */
+/** Moves the clock ahead, so that leases and locks of killed runs expire. */
 const pass = (ms: number): void => {
   passedMs += ms;
   vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + passedMs);
@@ -67,14 +67,14 @@ afterEach(() => {
 
 afterAll(() => storage.stop());
 
-/** A path, and what callers were told of it: `unsure` where a run of it died, which may have done it or not. */
+/** A path and its last known state. `unsure`: a run died that may have changed it. */
 interface Known {
   readonly filePath: string;
   readonly size: number;
   told: 'there' | 'gone' | 'unsure';
 }
 
-/** Objects of a project in a storage: their keys and sizes. */
+/** Returns the keys and sizes of a project’s objects in its storage. */
 const objectsOf = async ({ id, storage: place }: Project): Promise<ReadonlyMap<string, number>> => {
   const found = new Map<string, number>();
   const collect = async (client: S3Client, Bucket: string): Promise<void> => {
@@ -93,7 +93,7 @@ const objectsOf = async ({ id, storage: place }: Project): Promise<ReadonlyMap<s
   return found;
 };
 
-/** What the table says: confirmed files, and bytes of requests. */
+/** Returns the confirmed files and the bytes of upload requests in the table. */
 const itemsOf = async (project: Project) => {
   const items = await list<FileItem & UploadItem>({ partition: projectScope(project.id) });
   const files = items.filter(({ sk }) => sk.startsWith('file#'));
@@ -125,7 +125,7 @@ const requested = async (project: Project, known: Known[]): Promise<Known> => {
 
 let sizesMade = 0;
 
-/** Has two sizes of a picture made at once, of any other file none. */
+/** Makes two sizes of an image concurrently. Other files get no sizes. */
 const makeSizes = async ({ storage: { kind } }: Project, { filePath }: Known): Promise<void> => {
   if (kind !== 'managed') return;
   const [readers, folder] = randomInt(4) === 0 ? ['private', '/private/'] : ['public', '/'];
@@ -134,9 +134,7 @@ const makeSizes = async ({ storage: { kind } }: Project, { filePath }: Known): P
   sizesMade += made.filter(({ isKept }) => isKept).length;
 };
 
-/**
- * Confirms, deletes or moves a file: what was told of it before has to hold, what is told now is noted. Or makes sizes.
- */
+/** Confirms, deletes or moves a file, or makes sizes. The earlier state must hold, and the new state is recorded. */
 const acts: readonly ((project: Project, path: Known) => Promise<void>)[] = [
   async (project, path) => {
     const before = path.told;
@@ -161,8 +159,8 @@ const acts: readonly ((project: Project, path: Known) => Promise<void>)[] = [
 const codeOf = (error: unknown): string => (error instanceof AppError ? error.code : String(error));
 
 /**
- * Uploads a file, and perhaps more to any that is known; `dies`: its process ends at some step, and is heard of no
- * more.
+ * Uploads a file and may change another known file. With `dies`, the process ends at a random step and its errors are
+ * ignored.
  */
 const step = async (project: Project, known: Known[], dies: boolean): Promise<void> => {
   const before = new Map(known.map((path) => [path, path.told]));
@@ -176,13 +174,13 @@ const step = async (project: Project, known: Known[], dies: boolean): Promise<vo
     if (dies) return;
     const code = codeOf(error);
     expect(['FILE_NOT_FOUND', 'UPLOAD_NOT_READY', 'TOO_MANY_WRITERS', 'NOT_AN_IMAGE']).toContain(code);
-    // What is there is found by its deletion, which leaves it unsure where it fails.
+    // A stored file can always be deleted. A failed deletion leaves its state unsure.
     for (const [path, told] of before)
       if (path.told === 'unsure' && told === 'there') expect(code).not.toBe('FILE_NOT_FOUND');
   }
 };
 
-test(`the quota is right to the byte after ${uploads} random uploads, sizes, deletions and moves whose processes die, and so is the storage`, async () => {
+test(`quota and storage are exact to the byte after ${uploads} random uploads, sizes, deletions and moves whose processes die`, async () => {
   const ours = { ...storageProject('pro'), id: (await newProject()).id };
   const { id } = await newProject();
   const place = await placeFor(id, storage, storage.publicHost);
@@ -205,7 +203,7 @@ test(`the quota is right to the byte after ${uploads} random uploads, sizes, del
   expect(died).toBeGreaterThan(uploads / projects.length / 10);
   expect(sizesMade).toBeGreaterThan(uploads / 25);
 
-  // A day later and again, until nothing is due: moves look once more after the week that a link lives.
+  // Runs cleanups until nothing is due. Moves are cleaned up a week later, when their signed links have expired.
   for (const hours of [25, 1, 2, 24, 150, 1, 2, 4]) {
     pass(hours * hour);
     killAfter(randomInt(30));
@@ -214,7 +212,7 @@ test(`the quota is right to the byte after ${uploads} random uploads, sizes, del
     pass(0);
     await sweepUploads();
   }
-  // What the last runs that died had for themselves is free by then.
+  // By now the leases of the last killed runs have expired.
   for (const hours of [1, 25, 200]) {
     pass(hours * hour);
     await sweepUploads();

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
 
-// The properties of test/contract, with many more cases than `npm test` has time for, and others than it has.
+// The properties of test/contract with many more cases and another seed than `npm test` has time for.
 process.env.FUZZ_RUNS ??= '500';
 process.env.FUZZ_SEED ??= '8';
 const { requestsFuzzed } = await import('../support/data/sound-answer.ts');

@@ -44,7 +44,7 @@ const pngOf = (width: number, height: number, depth = 8, ...more: Buffer[]): Buf
   ]);
 };
 
-/** Text of 200 MB in a few bytes. */
+/** 200 MB of text, compressed to a few bytes. */
 const bomb = deflateSync(Buffer.alloc(200_000_000));
 const text = (type: string) => chunk(type, Buffer.concat([Buffer.from('x\0\0', 'latin1'), bomb]));
 
@@ -77,7 +77,7 @@ const large = 'IMAGE_TOO_LARGE';
 const none = 'NOT_AN_IMAGE';
 const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="99999" height="99999"/>';
 
-/** What it is, its bytes, and what may be said of it. */
+/** Description, bytes, and allowed outcomes. */
 const hostile: readonly (readonly [string, () => Buffer | Promise<Buffer>, readonly string[]])[] = [
   ['a PNG of 20 000 x 20 000', () => pngOf(20_000, 20_000), [large]],
   ['a PNG of 2^31 - 1 pixels across', () => pngOf(2 ** 31 - 1, 2 ** 31 - 1), [large, none]],
@@ -85,18 +85,18 @@ const hostile: readonly (readonly [string, () => Buffer | Promise<Buffer>, reado
   ['a PNG of 50 000 001 pixels', () => pngOf(16_666_667, 3), [large, none]],
   ['a PNG of 16 bits and 40 megapixels', () => pngOf(8000, 5000, 16), [large]],
   ['a PNG of no pixels', () => pngOf(0, 0), [none]],
-  ['a PNG with less than it says', () => pngOf(4000, 4000), [none]],
+  ['a PNG with less data than its header says', () => pngOf(4000, 4000), [none]],
   ['a PNG with a bomb of text', () => pngOf(400, 400, 8, text('zTXt')), ['drawn', none]],
   ['a PNG with a bomb of a profile', () => pngOf(400, 400, 8, text('iCCP')), ['drawn', none]],
   ['a PNG with 20 bombs of text', () => pngOf(400, 400, 8, ...Array(20).fill(text('zTXt'))), ['drawn', none]],
   ['a PNG that is cut off', async () => cut(await solid(900, 900).png().toBuffer(), 0.6), [none]],
-  ['a PNG that is its beginning', () => latin1('\x89PNG\r\n\x1a\n'), [none]],
+  ['a PNG with only its signature', () => latin1('\x89PNG\r\n\x1a\n'), [none]],
   ['a GIF of 65 535 x 65 535', () => gifOf(65_535, 65_535), [large]],
-  ['a GIF of nothing', () => latin1('GIF89a'), [none]],
+  ['a GIF with only its signature', () => latin1('GIF89a'), [none]],
   ['a JPEG of 65 535 x 65 535', () => jpegOf(65_535, 65_535), [large, none]],
   ['a JPEG of 9 000 x 9 000', () => jpegOf(9000, 9000), [large]],
   ['a JPEG that is cut off', async () => cut(await solid(900, 900).jpeg().toBuffer(), 0.5), [none]],
-  ['a JPEG that is its beginning', () => latin1('\xff\xd8\xff\xe0'), [none]],
+  ['a JPEG with only its first bytes', () => latin1('\xff\xd8\xff\xe0'), [none]],
   ['a WebP of 8 000 x 8 000', () => solid(8000, 8000).webp({ effort: 0 }).toBuffer(), [large]],
   ['a WebP that is cut off', async () => cut(await solid(900, 900).webp().toBuffer(), 0.5), [none]],
   ['a WebP of zeros', () => Buffer.concat([latin1('RIFF\xff\xff\xff\x7fWEBPVP8L'), Buffer.alloc(1000)]), [none]],
@@ -105,24 +105,24 @@ const hostile: readonly (readonly [string, () => Buffer | Promise<Buffer>, reado
   ['an AVIF of zeros', () => Buffer.concat([latin1('\0\0\0\x1cftypavif'), Buffer.alloc(1000)]), [none]],
   ['a TIFF', () => solid(90, 90).tiff().toBuffer(), [none]],
   ['an SVG', () => latin1(svg), [none]],
-  ['an SVG behind a declaration', () => latin1(`<?xml version="1.0"?>${svg}`), [none]],
+  ['an SVG with an XML declaration', () => latin1(`<?xml version="1.0"?>${svg}`), [none]],
   ['a HEIC', () => Buffer.concat([latin1('\0\0\0\x1cftypheic'), Buffer.alloc(1000)]), [none]],
   ['a JPEG XL', () => Buffer.concat([latin1('\xff\x0a'), Buffer.alloc(1000)]), [none]],
   ['a PDF', () => latin1('%PDF-1.7\n1 0 obj<</Type/Page/MediaBox[0 0 99999 99999]>>'), [none]],
-  ['an SVG that begins as a GIF', () => latin1(`GIF89a${svg}`), [none, large]],
-  ['an SVG that begins as a PNG', () => latin1(`\x89PNG\r\n\x1a\n${svg}`), [none]],
-  ['HTML behind a JPEG', async () => Buffer.concat([await solid(9, 9).jpeg().toBuffer(), latin1('<html>')]), ['drawn']],
+  ['an SVG with a GIF signature', () => latin1(`GIF89a${svg}`), [none, large]],
+  ['an SVG with a PNG signature', () => latin1(`\x89PNG\r\n\x1a\n${svg}`), [none]],
+  ['HTML after a JPEG', async () => Buffer.concat([await solid(9, 9).jpeg().toBuffer(), latin1('<html>')]), ['drawn']],
   ['text', () => latin1('hello'), [none]],
   ['nothing', () => Buffer.alloc(0), [none]],
 ];
 
-describe('a picture that is a bomb, or none, is refused', () => {
+describe('resizing rejects or safely draws', () => {
   test.each(hostile)('%s', async (_what, make, said) => {
     expect(said).toContain(await refusalOf(await make()));
   });
 });
 
-test('afterwards pictures are drawn as ever', async () => {
+test('images are still drawn after these inputs', async () => {
   const made = await resizeImage(await solid(900, 600).png().toBuffer(), { width: 320, height: 320, fit: 'cover' });
   expect(await sharp(made.bytes).metadata()).toMatchObject({ width: 320, height: 320, format: 'png' });
 });

@@ -9,17 +9,17 @@ import type { Operation } from '../support/fixtures/operations/operation.ts';
 import { openWorld, type World } from '../support/fixtures/operations/world.ts';
 import { recountAll, recountProject } from '../support/fixtures/recount.ts';
 
-// Ids of a process only rise. Here hours pass and are taken back after each operation, so ids keep the machine's time:
-// what is made next would else look as if it had been made hours later.
+// The ids of a process only increase. These tests move the clock by hours and back, so ids use the machine’s time.
+// Otherwise the next documents would seem to be hours newer.
 vi.mock('../../shared/core/ids.ts', async (original) => {
   const module = await original<typeof import('../../shared/core/ids.ts')>();
   return { ...module, newId: module.idSource(() => Date.now()) };
 });
 
-/** How long the driver looks for a server that is there. */
+/** How long the driver waits for a server. */
 const driver = vi.hoisted(() => ({ patienceMs: 5000 }));
 
-// What is down stays down until the operation has ended: each command would look for it for all of five seconds.
+// A system that fails stays down until the operation ends. With the default, each command would wait 5 s for it.
 vi.mock('mongodb', async (original) => {
   const module = await original<typeof import('mongodb')>();
   class MongoClient extends module.MongoClient {
@@ -47,7 +47,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** How an operation is interrupted, and whether its caller sends it again afterwards or is never seen again. */
+/** How an operation is interrupted, and whether its caller retries it afterwards. */
 const faults: readonly { readonly fault: StepFault; readonly changesOnly: boolean; readonly comesBack: boolean }[] = [
   { fault: 'stop', changesOnly: false, comesBack: true },
   { fault: 'crash', changesOnly: true, comesBack: false },
@@ -60,7 +60,7 @@ const faults: readonly { readonly fault: StepFault; readonly changesOnly: boolea
 
 const longestMs = 60_000;
 
-/** What costs seconds each time, so that each operation meets it at one of its changes only. */
+/** These faults take seconds, so each operation meets them only at one of its changes. */
 const costly: ReadonlySet<StepFault> = new Set(['hang', 'slow']);
 
 const interrupt = async (
@@ -108,7 +108,7 @@ const operations = [...accountOperations, ...fileOperations, ...mailOperations, 
 
 describe.each(operations)('$name', (operation) => {
   const met = faults.filter(({ fault }) => operation.faults?.includes(fault) ?? true);
-  test.each(met)('whole or not at all where it meets: $fault', async (kind) => {
+  test.each(met)('is complete or has no effect when it meets: $fault', async (kind) => {
     const { fault } = kind;
     const problems: string[] = [];
     const turn = operations.indexOf(operation) + (fault === 'slow' ? 1 : 0);
@@ -125,7 +125,7 @@ describe.each(operations)('$name', (operation) => {
   });
 });
 
-test('everything of the deployment adds up in the end', async () => {
+test('all counters of the deployment are correct after all these faults', async () => {
   await world.sweep();
   expect(await recountAll(world.at, true)).toEqual([]);
 });

@@ -29,7 +29,7 @@ let directory: string;
 let stack: RunningStack;
 let at: Deployment;
 let target: Omit<MixedTarget, 'mailKey'> & { readonly projectId: string; readonly usersProjectId: string };
-/** The projects that send mails, and whose they are. */
+/** The projects that send mails, with their owners. */
 const mailers: { readonly id: string; readonly owner: string }[] = [];
 const ledger = new MixedLedger();
 
@@ -42,7 +42,10 @@ interface Made {
   };
 }
 
-/** A developer's project with a collection; a plan other than `free` is the operator's to give. */
+/**
+ * Creates a developer’s project with a collection. The plan is set in the database, because only the operator can set
+ * it.
+ */
 const newProject = async (email: string, collection: object, plan: string): Promise<Made['data']> => {
   const post = async (where: string, body: unknown, token = ''): Promise<Made['data']> => {
     const answer = await call<Made>(stack.dashboardUrl, 'POST', where, { body, ...(token && { token }) });
@@ -62,7 +65,8 @@ const newProject = async (email: string, collection: object, plan: string): Prom
 };
 
 /**
- * The key of one more project that sends mails: on a fast machine, all of them would pass what one may send a month.
+ * Creates another project that sends mails, because one project would exceed the monthly limit on a fast machine.
+ * Returns its secret key.
  */
 const newMailer = async (): Promise<string> => {
   const owner = `mails-${mailers.length}@example.com`;
@@ -132,7 +136,7 @@ const requireAccounts = async (): Promise<void> => {
   }
 };
 
-/** Mails go on being delivered meanwhile, so a count may be of two moments. */
+/** Mails are still being delivered, so a count can mix two moments. It is retried until it is correct. */
 const requireCounters = (settled: boolean): Promise<void> =>
   expect.poll(() => recountAll(at, settled), { timeout: 60_000, interval: 500 }).toEqual([]);
 
@@ -149,7 +153,7 @@ const inHours = async (hours: number, act: () => Promise<unknown>): Promise<void
   await act().finally(() => now.mockRestore());
 };
 
-/** How much of each kind was acknowledged. */
+/** Returns the number of acknowledged operations of each kind. */
 const acknowledged = ({ documents, files, mails, accounts }: MixedLedger): readonly number[] => [
   documents.length,
   files.size,
@@ -157,7 +161,7 @@ const acknowledged = ({ documents, files, mails, accounts }: MixedLedger): reado
   accounts.length,
 ];
 
-/** What the jobs would do within the next day, done by this process on the stack that runs last. */
+/** Runs the scheduled jobs of the next day in this process on the last stack. */
 const letTheDayPass = async (): Promise<void> => {
   Object.assign(process.env, stack.env);
   await inHours(2, async () => {
@@ -175,15 +179,15 @@ const letTheDayPass = async (): Promise<void> => {
 };
 
 describe('kill -9 of everything under a mixed load', () => {
-  test.each(Array.from({ length: kills }, (_, n) => n + 1))('loses and doubles nothing, time %i', async (time) => {
+  test.each(Array.from({ length: kills }, (_, n) => n + 1))('loses and duplicates nothing, round %i', async (time) => {
     const before = acknowledged(ledger);
     const load = loadUntilGone(stack, { ...target, mailKey: await newMailer() }, ledger);
-    // However slow the machine is: what was never acknowledged cannot be lost.
+    // Waits for an acknowledgement of each kind, because only acknowledged data can be lost.
     const unfinished = () => acknowledged(ledger).filter((count, kind) => count === before[kind]);
     await expect.poll(unfinished, { interval: 20 }).toEqual([]);
     await pause(500 + Math.random() * 1000);
     const children = descendantsOf(stack.pid);
-    // Every other time only the parent, whose end the others have to notice.
+    // Every other time only the parent is killed, and its children must notice that.
     for (const pid of [stack.pid, ...(time % 2 === 0 ? children : [])]) killHard(pid);
     await load;
     await expect.poll(() => stillRunning(children), { timeout: 60_000, interval: 50 }).toEqual([]);
@@ -192,7 +196,7 @@ describe('kill -9 of everything under a mixed load', () => {
     await requireAll(false);
   });
 
-  test('and after the jobs of a day nothing waits, nothing is left behind, and every counter is what a recount gives', async () => {
+  test('leaves no pending work, no remains and only correct counters after the jobs of a day', async () => {
     await letTheDayPass();
     await requireAll(true);
     const [documents, files, mails, accounts] = acknowledged(ledger);

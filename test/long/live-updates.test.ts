@@ -20,7 +20,7 @@ afterAll(() => {
 
 const server = () => basalt(inject('stack').baseUrl, project.secretKey).collection('posts');
 
-test(`${subscribers} subscribers of one collection each hear each of ${writes} writes once`, async () => {
+test(`${subscribers} subscribers of one collection each receive each of ${writes} writes once`, async () => {
   const { url, ticket, channels } = (
     await project.api<{ data: { url: string; ticket: string; channels: { posts: string } } }>(
       'POST',
@@ -44,7 +44,7 @@ test(`${subscribers} subscribers of one collection each hear each of ${writes} w
   for (const socket of sockets) socket.close();
 });
 
-test('from a write to the page of who watches: the times are printed', async () => {
+test('a write reaches the page of a subscriber, and the times are printed', async () => {
   const watching = new Watching(basalt(inject('stack').baseUrl, project.publishableKey).collection('posts'), {
     tag: 'timed',
   });

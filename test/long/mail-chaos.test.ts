@@ -22,7 +22,7 @@ const workers = 3;
 const killEveryMs = 8000;
 const mostKills = 12;
 const limitMs = 600_000;
-/** Longer than a killed run keeps its messages from the others. */
+/** Longer than the messages of a killed run stay hidden from the other runs. */
 const stillMs = 60_000;
 
 let provider: HttpProxy;
@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => provider.close());
 
-/** What can happen to one request, and how often in a hundred. */
+/** The faults of a request, with their percentages. */
 const faults: readonly (readonly [HttpFault, number])[] = [
   [429, 8],
   [500, 8],
@@ -50,7 +50,7 @@ const faults: readonly (readonly [HttpFault, number])[] = [
   ['never answer', 1],
 ];
 
-/** What the provider never takes: mails that it refuses, and others at which it fails each time. */
+/** The fault of every request for some mails: 422 for one in 64, 503 for another. */
 const never = (key: string): HttpFault | undefined => {
   const place = Number.parseInt(key.slice(-2), 16) % 64;
   return place === 0 ? 422 : place === 1 ? 503 : undefined;
@@ -78,7 +78,7 @@ const startWorker = (onExit: () => void): Child =>
     onExit,
   });
 
-/** Has workers run, and kills one every few seconds, a dozen times, wherever it is; another takes its place. */
+/** Runs workers, kills one every few seconds up to twelve times, and replaces it. */
 const keepKilling = (): { readonly stop: () => Promise<number> } => {
   const running = new Set<Child>();
   let stopped = false;
@@ -110,7 +110,7 @@ const keepKilling = (): { readonly stop: () => Promise<number> } => {
 const mine = () => ({ projectId: new ObjectId(project.id) });
 const left = () => mailLogs.countDocuments({ ...mine(), job: { $exists: true } });
 
-/** Has what the queue has given up, or lost with a killed run, come back as it would so many hours later. */
+/** Re-enqueues lost and abandoned mails as if so many hours had passed. */
 const requeueAfter = async (hours: number): Promise<void> => {
   const now = vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + hours * 3600_000);
   try {
@@ -120,14 +120,14 @@ const requeueAfter = async (hours: number): Promise<void> => {
   }
 };
 
-/** Makes what is left look as if it had waited for a day: what the provider fails at each time then ends. */
+/** Makes the remaining mails look a day old, so that those that always fail are given up. */
 const age = () =>
   mailLogs.updateMany(
     { ...mine(), job: { $exists: true } },
     { $set: { createdAt: new Date(Date.now() - 24 * 3600_000) } },
   );
 
-/** Lets the hours pass, one round a few seconds, until nothing is left to do. */
+/** Lets hours pass, one round every few seconds, until no mail is pending. */
 const settleAll = async (): Promise<void> => {
   const end = performance.now() + limitMs;
   let [before, since] = [count, performance.now()];
@@ -141,7 +141,7 @@ const settleAll = async (): Promise<void> => {
   }
 };
 
-test(`each of ${count} accepted mails is sent exactly once, or has failed and its slot is back`, async ({
+test(`each of ${count} accepted mails is sent exactly once, or fails and releases its slot`, async ({
   onTestFinished,
 }) => {
   project = await domainProject(await newProject());
@@ -184,8 +184,7 @@ test(`each of ${count} accepted mails is sent exactly once, or has failed and it
   for (const { to } of sent) expect([to[0], times.get(to[0] ?? '')]).toEqual([to[0], 1]);
   for (const { to } of failed) expect([to[0], times.get(to[0] ?? '') ?? 0]).toEqual([to[0], 0]);
   expect(failed.length).toBeGreaterThan(0);
-  // A run killed after its mail had been written down as sent leaves the slot counted, and marked until somebody tidies
-  // up.
+  // A run killed after it recorded a mail as sent leaves a marked slot, which cleanup finalizes later.
   const months = new Set(rows.map(({ createdAt }) => createdAt.toISOString().slice(0, 7)));
   vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 3600_000);
   for (const month of months)

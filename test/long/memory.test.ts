@@ -4,13 +4,13 @@ import type { WarmProject } from '../support/clients/warm-requests.ts';
 import { newProviderKey } from '../support/fixtures/mail-project.ts';
 import { newUsersProject } from '../support/fixtures/users.ts';
 
-/** Half of what a function has deployed. */
+/** Half of the memory of a deployed function. */
 const heapMiB = 256;
 
-/** What the heap of a warm function may have grown by. */
+/** The most that the heap of a warm function may grow. */
 const boundMiB = 2;
 
-test('the heap of a warm function is the same after 100 000 requests of every area', async () => {
+test('heap of a warm function grows by at most 2 MiB after 100 000 requests to every area', async () => {
   const project = await newUsersProject({ settings: { providerApiKey: newProviderKey() } });
   await project.addCollection({ name: 'notes', schema: null });
   const { email, password, accessToken } = await project.newUser();

@@ -22,7 +22,10 @@ const plain = (width: number, height: number, channels: 3 | 4) =>
     limitInputPixels: false,
   });
 
-/** The largest that are taken of what has to be in memory as a whole, which takes the same whatever it shows. */
+/**
+ * The largest accepted images of formats that must be in memory as a whole. Their content does not change the memory
+ * use.
+ */
 const largest: readonly (readonly [string, () => Promise<Buffer>])[] = [
   ['a JPEG of 50 megapixels', () => plain(8160, 6120, 3).jpeg().toBuffer()],
   [
@@ -39,7 +42,7 @@ const largest: readonly (readonly [string, () => Promise<Buffer>])[] = [
   ['an AVIF of 12.5 megapixels', () => plain(4080, 3060, 4).avif({ effort: 0 }).toBuffer()],
 ];
 
-test.each(largest)('%s is made into its largest size within 512 MiB', async (what, make) => {
+test.each(largest)('%s is resized to its largest size within 512 MiB', async (what, make) => {
   const file = join(folder, what.replaceAll(' ', '-'));
   await writeFile(file, await make());
   const { stdout } = await run(process.execPath, ['bench/draw-size.ts', file, '2048', '2048', 'avif']);

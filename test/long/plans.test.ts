@@ -19,15 +19,15 @@ const collectionName = 'posts';
 const limit = 20;
 const ofAuthor = count / authors + 2;
 /**
- * Totals of filters are exact up to 10 000; of each number there are 20 documents, and one in the trash, which is read
- * past.
+ * Totals of filters are exact up to 10 000. Each number has 20 documents and one in the trash, which the count reads
+ * and skips.
  */
 const counted = Math.ceil(10_001 * (1 + 1 / 20));
 
 let project: TestProject;
 let domain: Project;
 
-/** The id of an author, who is a user. */
+/** Returns the id of an author, who is a user. */
 const authorOf = (n: number): string => (n % authors).toString(16).padStart(24, '0');
 const author = authorOf(7);
 
@@ -78,7 +78,7 @@ beforeAll(async () => {
   process.stdout.write(`${count} documents in ${((performance.now() - begin) / 1000).toFixed(0)} s\n`);
 }, 600_000);
 
-/** A plan reads what it answers, by an index, in the order of that index. */
+/** Asserts that a plan reads by the index, in its order, and no more than `most` keys and documents. */
 const expectServed = ({ command, stages, keysExamined, docsExamined }: Plan, index: string, most: number): void => {
   expect(stages.join(), command).toContain(index);
   expect(stages, command).not.toContain('COLLSCAN');
@@ -93,10 +93,10 @@ const find = async (act: () => Promise<unknown>): Promise<Plan> => {
   return found;
 };
 
-describe(`of ${count} documents, a page is read by an index and nothing besides`, () => {
+describe(`a page of ${count} documents is read by an index without other documents`, () => {
   test.each([
     ['the newest', '', 'IXSCAN _id_'],
-    ['those of nobody', 'author=none', 'IXSCAN basalt_read_author'],
+    ['those of an unknown author', 'author=none', 'IXSCAN basalt_read_author'],
     ['those of an author', `author=${author}`, 'IXSCAN basalt_read_author'],
     ['those of an author, oldest first', `author=${author}&sort=_id:asc`, 'IXSCAN basalt_read_author'],
     ['the one with a unique value', 'slug=post-500000', 'IXSCAN basalt_read_slug'],
@@ -114,31 +114,31 @@ describe(`of ${count} documents, a page is read by an index and nothing besides`
     ['those with a value and a range', `author=${author}&likes_gte=25000`, 'IXSCAN ', ofAuthor],
     ['those with a value and a rare pattern', `author=${author}&title_regex=00007%24`, 'IXSCAN ', ofAuthor],
     ['the thousandth page', 'page=1000', 'IXSCAN _id_', 1000 * limit + 2],
-  ])('%s (%s), or what it has to pass by', async (_what, query, index, most) => {
+  ])('%s (%s), apart from documents that it must skip', async (_what, query, index, most) => {
     expectServed(await find(() => list(`${query}&limit=${limit}`)), index, most);
   });
 
   test.each([
-    ['the own ones', '', 'IXSCAN basalt_read_author', limit + 2],
-    ['the own ones, oldest first', 'sort=_id:asc', 'IXSCAN basalt_read_author', limit + 2],
-    ['the own ones with a value', 'likes=7', 'IXSCAN ', ofAuthor],
-  ])('%s, where each sees only their own (%s)', async (_what, query, index, most) => {
+    ['all', '', 'IXSCAN basalt_read_author', limit + 2],
+    ['all, oldest first', 'sort=_id:asc', 'IXSCAN basalt_read_author', limit + 2],
+    ['those with a value', 'likes=7', 'IXSCAN ', ofAuthor],
+  ])('%s, when users see only their own (%s)', async (_what, query, index, most) => {
     const caller = { key: project.publishableKey, token: await project.tokenFor(author) };
     expectServed(await find(() => list(`${query}&limit=${limit}`, caller)), index, most);
   });
 
-  test('100 000 documents deep, by a cursor', async () => {
+  test('100 000 documents deep by a cursor', async () => {
     const cursor = await cursorAfter(100, '');
     expectServed(await find(() => list(`limit=${limit}&cursor=${cursor}`)), 'IXSCAN _id_', limit + 1);
   });
 
-  test('20 000 documents deep in another order, by a cursor', async () => {
+  test('20 000 documents deep by a cursor in another order', async () => {
     const cursor = await cursorAfter(20, 'sort=likes:desc');
     const plan = await find(() => list(`sort=likes:desc&limit=${limit}&cursor=${cursor}`));
     expectServed(plan, 'IXSCAN likes_1__id_1_author_1', 2 * limit + 10);
   });
 
-  test('for the dashboard', async () => {
+  test('on the dashboard', async () => {
     const { token } = project.developer;
     const params = { projectId: project.id, collectionName };
     const plan = await find(async () => {
@@ -148,7 +148,7 @@ describe(`of ${count} documents, a page is read by an index and nothing besides`
   });
 });
 
-test('one document is found by its id alone', async () => {
+test('one document is read by its id without other documents', async () => {
   const [first] = (await list('limit=1')).items;
   const id = first?._id ?? '';
   const plan = await find(() => invoke(getDocument, { key: project.secretKey, params: { collectionName, id } }));
@@ -158,7 +158,7 @@ test('one document is found by its id alone', async () => {
 test.each([
   ['an author', `author=${author}`, 'basalt_read_author', ofAuthor],
   ['more than are counted', 'likes_gte=1000', 'likes_1__id_1_author_1', counted],
-])('the total of a filter by %s reads no more than it counts', async (_what, query, index, most) => {
+])('total of a filter by %s reads no more than it counts', async (_what, query, index, most) => {
   const plans = await plansOf(domain, () => list(`${query}&limit=${limit}`));
   const total = plans.find(({ command }) => command === 'count');
   expect(total?.stages.join()).toContain(index);

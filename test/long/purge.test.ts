@@ -13,7 +13,7 @@ const kept = 2000;
 const startPurge = ({ id }: Project) => startMeasured('purge-process.ts', id);
 const purge = ({ id }: Project): Promise<Measured> => measured('purge-process.ts', id);
 
-/** A project with so much in its trash that is to go, `kept` documents that are not yet, and as many active ones. */
+/** Creates a project with `count` expired documents in its trash and `kept` documents that have not expired. */
 const withTrash = async (count: number): Promise<Project> => {
   const made = await newProject([{ name: 'events', schema: [{ key: 'slug', type: 'String', unique: true }] }]);
   const project = await domainProject(made);
@@ -29,19 +29,19 @@ beforeAll(async () => {
   small = await purge(await withTrash(5000));
 });
 
-test('100 000 expired documents go at more than 1 000 a second, in no more memory than 5 000 of them', async () => {
+test('100 000 expired documents are deleted at over 1 000 a second in the memory of 5 000', async () => {
   const project = await withTrash(expired);
   const { removed = 0, seconds, peakMiB } = await purge(project);
   const rate = Math.round(removed / seconds);
   process.stdout.write(`purge: ${rate} documents/s, heap at most ${peakMiB.toFixed(1)} MiB\n`);
   expect(removed).toBe(expired);
   expect(await stored(project, 'events')).toBe(kept);
-  // One by one they would go at some 500 a second.
+  // One by one, about 500 a second would be deleted.
   expect(rate).toBeGreaterThan(1000);
   expect(peakMiB - small.peakMiB).toBeLessThan(25);
 });
 
-test('a purge that is killed on the way is carried on by the next one, and what is to stay stays', async () => {
+test('purge that was killed is continued by the next one, and documents that have not expired stay', async () => {
   const project = await withTrash(2 * expired);
   let runs = 0;
   let left = 2 * expired;

@@ -30,7 +30,7 @@ beforeAll(async () => {
   }
 });
 
-/** The numbers of the documents in an exported file, in its order. */
+/** Returns the numbers of the documents in an exported file, in order. */
 const numbersIn = async (record: TransferRecord): Promise<number[]> => {
   const answer = await fetch(await managedBucket.presignDownload(transferKey(record), 60));
   const lines = (await answer.text()).trimEnd().split('\n');
@@ -43,7 +43,7 @@ const linesDone = async (record: TransferRecord): Promise<number> => {
   return now.kind === 'export' ? now.count : now.line;
 };
 
-/** Runs a transfer and kills each run after some more of it, until it is done. */
+/** Runs a transfer and kills each run after `step` more documents or lines until it is done. Returns the kill count. */
 const runAndKill = async (record: TransferRecord, step: number): Promise<number> => {
   for (let kills = 0; ; kills++) {
     const goal = (await linesDone(record)) + step;
@@ -64,7 +64,7 @@ const runAndKill = async (record: TransferRecord, step: number): Promise<number>
   }
 };
 
-test('100 000 documents of more than 100 MB are exported in a heap of 64 MiB', async () => {
+test('100 000 documents of over 100 MB are exported in a heap of 64 MiB', async () => {
   const record = await heldExport(project.id, 'events');
   const { seconds, peakMiB } = await measured(script, record._id.toHexString());
   const rate = Math.round(documents / seconds);
@@ -73,14 +73,14 @@ test('100 000 documents of more than 100 MB are exported in a heap of 64 MiB', a
   expect(await numbersIn(record)).toEqual(inOrder);
 });
 
-test('an export whose runs are killed on the way has each document once, in order', async () => {
+test('export contains each document once and in order when its runs are killed', async () => {
   const record = await heldExport(project.id, 'events');
   expect(await runAndKill(record, 20_000)).toBeGreaterThan(1);
   expect(await recordOf(record)).toMatchObject({ state: 'done', count: documents });
   expect(await numbersIn(record)).toEqual(inOrder);
 });
 
-test('an import whose runs are killed on the way stores each line once', async () => {
+test('import stores each line once when its runs are killed', async () => {
   const lines = Array.from({ length: 60_000 }, (_, n) => JSON.stringify({ slug: `s${n}`, text: 'x'.repeat(100) }));
   const record = await heldImport(project.id, 'lines', lines.join('\n'));
   expect(await runAndKill(record, 10_000)).toBeGreaterThan(1);
@@ -88,14 +88,14 @@ test('an import whose runs are killed on the way stores each line once', async (
   expect(await stored(project, 'lines')).toBe(60_000);
 });
 
-/** Ten lines of 40 KB, of which one becomes a document, with some more that is as long. */
+/** Ten lines, of which nine are 40 KB long and rejected, and one becomes a document. */
 const text = 'é'.repeat(20_000);
 const files = {
   ndjson: { first: '', block: `${`{"text":"${text}"}\n`.repeat(9)}{"n":1}\n`, count: 2900 },
   csv: { first: 'n,text\n', block: `${`,${text}\n`.repeat(9)}1,\n`, count: 800 },
 } as const;
 
-test.each(['ndjson', 'csv'] as const)('a large file of %s is imported in a heap of 64 MiB', async (format) => {
+test.each(['ndjson', 'csv'] as const)('large file of %s is imported in a heap of 64 MiB', async (format) => {
   const { record, size } = await heldUpload(project.id, 'numbers', { format, ...files[format] });
   const before = await stored(project, 'numbers');
   const { seconds, peakMiB } = await measured(script, record._id.toHexString());
@@ -109,7 +109,7 @@ test.each(['ndjson', 'csv'] as const)('a large file of %s is imported in a heap 
 });
 
 test.each(['ndjson', 'csv'] as const)(
-  'a file of %s whose runs are killed is read on where they were',
+  'import of a %s file continues at the last position when its runs are killed',
   async (format) => {
     const lines = { ndjson: `{"n":1,"text":"${'x'.repeat(100)}"}\n`, csv: `1,${'x'.repeat(100)}\n` };
     const { first } = files[format];

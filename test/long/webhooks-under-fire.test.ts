@@ -8,13 +8,13 @@ import { type Received, Receiver, verify } from '../support/fixtures/receiver.ts
 import { deliveriesOf, makeWebhook, type Webhook } from '../support/fixtures/webhooks.ts';
 import { openWebhooksUnderFire, type WebhooksUnderFire } from '../support/fixtures/webhooks-under-fire.ts';
 
-/** `npm run test:webhooks` has 10 000 events and 5 kills, which takes minutes. */
+/** `npm run test:webhooks` runs 10 000 events and 5 kills, which takes minutes. */
 const { WEBHOOK_EVENTS = '2000', WEBHOOK_KILLS = '2' } = process.env;
 const events = Number(WEBHOOK_EVENTS);
 const kills = Number(WEBHOOK_KILLS);
 const bulk = 50;
 const writers = 5;
-/** Of so many documents one is changed later. */
+/** One of so many documents is changed later. */
 const changedOf = 5;
 
 let world: WebhooksUnderFire;
@@ -24,21 +24,21 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** The document of a delivery, and its revision. */
+/** The document id and the revision of a delivery. */
 const idOf = ({ id }: Received): string => id.slice(0, 24);
 const revOf = ({ id }: Received): number => Number(id.slice(25));
 
-/** Before a document is taken: one in so many, by what its receiver does the first time. */
+/** What the receiver does at the first delivery of one document in so many. */
 const misbehave: Readonly<Record<number, (response: ServerResponse) => unknown>> = {
   3: (response) => response.writeHead(500).end(),
   7: (response) => response.writeHead(307, { location: 'http://127.0.0.1:9/' }).end(),
   11: (response) => response.destroy(),
   13: (response) => setTimeout(() => response.writeHead(200).end('x'.repeat(100_000)), 300),
-  // Hangs until it is given up.
+  // Hangs until the sender gives up.
   211: () => undefined,
 };
 
-test(`${events} events with ${kills} kill -9 among them, to a receiver that fails, hangs, redirects and is slow: each is delivered, in order, signed`, async () => {
+test(`each of ${events} events is delivered in order and signed when ${kills} kill -9 happen and its receiver fails, hangs, redirects or is slow`, async () => {
   await world.addCollection('orders');
   const { receiver, secret } = await world.hook('orders');
   const accepted: Received[] = [];
@@ -54,7 +54,7 @@ test(`${events} events with ${kills} kill -9 among them, to a receiver that fail
     const [, first] = Object.entries(misbehave).find(([share]) => n % Number(share) === 1) ?? [];
     const isFirst = first && !misbehaved.has(idOf(received));
     misbehaved.add(idOf(received));
-    // An answer that is slow is one all the same.
+    // A slow response is still a response.
     if (!isFirst || n % 13 === 1) accepted.push(received);
     if (isFirst) first(response);
     else response.writeHead(204).end();
@@ -78,7 +78,7 @@ test(`${events} events with ${kills} kill -9 among them, to a receiver that fail
   };
   const strike = async (): Promise<void> => {
     for (let kill = 1; kill <= kills; kill++) {
-      // While events are written, and some while the last of them are delivered.
+      // Kills happen while events are written, and some while the last ones are delivered.
       while (new Set(accepted.map(idOf)).size < (events * kill) / (kills + 1)) await pause(20);
       await pause(Math.random() * 1000);
       await world.kill();
@@ -106,7 +106,7 @@ test(`${events} events with ${kills} kill -9 among them, to a receiver that fail
 const others = 4;
 const each = 50;
 
-test('one receiver that hangs keeps the others of its project from nothing', async () => {
+test('receiver that hangs does not stop deliveries to other receivers of its project', async () => {
   const names = Array.from({ length: others }, (_, at) => `others${at}`);
   const project = await newProject(['hanging', ...names].map((name) => ({ name, changes: true })));
   const receivers: Receiver[] = [];
@@ -129,7 +129,7 @@ test('one receiver that hangs keeps the others of its project from nothing', asy
   const insert = async (name: string, where: string, body: unknown): Promise<void> => {
     expect((await project.api('POST', `/api/data/${name}${where}`, { body })).status).toBe(201);
   };
-  /** What 95 of 100 deliveries to the others took at most, in milliseconds from before the write. */
+  /** Returns the 95th percentile of the delivery times to the others, in milliseconds since before the write. */
   const p95 = async (round: number): Promise<number> => {
     times.length = 0;
     await inParallel(others, async (at) => {

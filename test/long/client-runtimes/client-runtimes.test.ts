@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const done = { titles: ['mine'], listed: 1, isMe: true, failure: 'TOKEN_MISSING', text: 'Hello' };
 
-/** A worker that runs the smoke test for whoever asks. */
+/** A worker that runs the smoke test for each request. */
 const worker = `import * as client from './client.mjs';
 import { smoke } from './smoke.mjs';
 export default {
@@ -50,7 +50,7 @@ export default {
     Response.json(await smoke(client, JSON.parse(PROJECT)).catch((error) => ({ error: String(error.stack) }))),
 };`;
 
-describe('the client does the same in', () => {
+describe('the client passes the smoke test in', () => {
   const args = (): readonly string[] => [
     path.join(here, 'run.mjs'),
     pathToFileURL(path.join(folder, 'dist/index.js')).href,

@@ -1,4 +1,4 @@
-// Runs the smoke test in Node or Deno: the client's file, then the address and keys as JSON.
+// Runs the smoke test in Node or Deno. Arguments: the client file, and the address and keys as JSON.
 import process from 'node:process';
 import { smoke } from './smoke.mjs';
 

@@ -1,4 +1,4 @@
-// What an app does first, in whatever runs it: an account, documents of its own, a list, a file, a failure.
+// What an app does first, in any runtime: sign-up, its own documents, a list, a file and a failure.
 export const smoke = async ({ basalt, BasaltError }, { url, publishableKey, secretKey }) => {
   const app = basalt(url, publishableKey);
   const email = `user-${Date.now()}-${Math.random()}@example.com`;

@@ -8,12 +8,12 @@ import { type PythonTools, pythonTools } from '../../support/clients/python-tool
 import { notes } from '../../support/fixtures/collections.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
-// What others make of the API descriptions, as this stack serves them: clients that compile and work, and a tool that
-// sends what the descriptions allow and what they do not.
+// Checks the API descriptions of this stack with external tools: generated clients must compile and work, and a fuzzer
+// sends valid and invalid requests.
 const run = promisify(execFile);
 const here = import.meta.dirname;
 const root = path.resolve(here, '../../..');
-/** Below the packages that the generated code imports. */
+/** This folder is inside `node_modules`, so the generated code finds the packages that it imports. */
 const out = path.join(here, 'node_modules/.generated');
 
 const names = ['public', 'dashboard'] as const;
@@ -25,10 +25,10 @@ let noGenerator: string | undefined;
 const addressOf = (name: (typeof names)[number]): string =>
   name === 'public' ? inject('stack').baseUrl : inject('stack').dashboardUrl;
 
-/** Lines of reports can be as long as a body. */
+/** Cuts long lines, because a line of a report can contain a whole body. */
 const short = (text: string): string => text.replace(/^(.{400}).*$/gm, '$1…').slice(-30_000);
 
-/** What a command said on both streams; its failure has it as its message. */
+/** Returns the output of a command. If the command fails, its output is the error message. */
 const said = async (command: string, args: readonly string[]): Promise<string> => {
   try {
     const { stdout, stderr } = await run(command, args, { cwd: out, maxBuffer: 1 << 26, timeout: 600_000 });
@@ -52,9 +52,9 @@ beforeAll(async () => {
   }
 });
 
-/** A project with the collection of the smoke tests. */
+/** Creates a project with the collection of the smoke tests. */
 const freshProject = async (): Promise<UsersProject> => {
-  // A way to sign in that is off is refused before its token is asked for.
+  // A disabled sign-in method is rejected before its token is checked.
   const signIn = { emailCode: true, anonymous: true, passkey: true, secondFactor: 'optional' };
   const fresh = await newUsersProject({ settings: { signIn } });
   await fresh.addCollection(notes);
@@ -62,7 +62,7 @@ const freshProject = async (): Promise<UsersProject> => {
 };
 
 describe('TypeScript', () => {
-  test('types of both descriptions compile, and a client with them works', async ({ skip }) => {
+  test('types of both descriptions compile, and a client with these types works', async ({ skip }) => {
     if (noGenerator !== undefined) skip(`not generated, as its packages cannot be had: ${noGenerator}`);
     const generator = path.join(here, 'node_modules/openapi-typescript/bin/cli.js');
     for (const name of names) await said(process.execPath, [generator, fileOf(name), '-o', `${name}.d.ts`]);
@@ -90,17 +90,17 @@ describe('TypeScript', () => {
   });
 });
 
-/** The folder of Python's commands; a test that asks where they cannot be had is skipped, and says why. */
+/** Returns the folder of Python’s commands, or skips the test with the reason. */
 const binOf = (skip: (note: string) => never): string =>
   'bin' in python ? python.bin : skip(`not asked, as ${python.missing}`);
 
 describe('Python', () => {
-  test.for(names)('the validator of specifications takes the %s description', async (name, { skip }) => {
+  test.for(names)('specification validator accepts the %s description', async (name, { skip }) => {
     const validator = path.join(binOf(skip), 'openapi-spec-validator');
     expect(await said(validator, [fileOf(name)])).toContain('OK');
   });
 
-  test('clients of both descriptions are generated whole, compile and work', async ({ skip }) => {
+  test('clients of both descriptions are generated without gaps, compile and work', async ({ skip }) => {
     const bin = binOf(skip);
     for (const name of names) {
       const args = ['generate', '--path', fileOf(name), '--output-path', `${name}_api`, '--meta', 'none'];
@@ -115,7 +115,7 @@ describe('Python', () => {
   });
 });
 
-/** Tells it what exists, and what of its checks does not hold here on purpose. */
+/** Tells the fuzzer which resources exist, and which of its checks do not apply to this service. */
 const configuration = ({ id }: UsersProject): string => `
 [checks]
 # What a description cannot say (a field of this collection, a signature) is refused although it fits the description.
@@ -143,7 +143,7 @@ checks.negative_data_rejection.enabled = false
 checks.status_code_conformance.enabled = false
 `;
 
-/** Operations after which nothing else would be there to ask, or the caller be signed out. */
+/** Operations that would delete the resources of later requests, or sign the caller out. */
 const ending = [
   'delete-collection',
   'delete-project',
@@ -155,7 +155,7 @@ const ending = [
 const sentBy = (headers: Readonly<Record<string, string>>): string[] =>
   Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]);
 
-describe('what fits the description and what does not, sent to every operation, is answered as described', () => {
+describe('valid and invalid requests to every operation get the documented responses', () => {
   test.for([
     [
       'documents, files and mail with the secret key',

@@ -15,11 +15,11 @@ const out = path.join(cache, 'out');
 
 const descriptions = ['public', 'dashboard', 'project'] as const;
 
-/** What each of the generators is told; those that are compiled have no tests and no pages of their own. */
+/** The options of each generator. */
 const generators = {
   go: '',
   python: '',
-  // By default it names `_id` and `id` in one expression, which the strict TypeScript of today does not take.
+  // By default it uses `_id` and `id` in one expression, which the current strict TypeScript rejects.
   'typescript-fetch': 'modelPropertyNaming=original',
   java: '',
   kotlin: '',
@@ -39,7 +39,7 @@ const said = async (command: string, args: readonly string[], cwd = out): Promis
   }
 };
 
-/** Why a command cannot be run. */
+/** Returns why a command cannot run, or `undefined` if it can. */
 const lacks = (command: string, args: readonly string[], cwd?: string): Promise<string | undefined> =>
   said(command, args, cwd).then(
     () => undefined,
@@ -67,7 +67,7 @@ beforeAll(async () => {
 
 const folderOf = (name: string, generator: string): string => path.join(out, `${name}-${generator}`);
 
-/** Tells the compiler of a language from one that is not installed. */
+/** Compiles a client. Skips the test if the compiler is not installed. */
 const compilers: Partial<Record<keyof typeof generators, (folder: string, skip: (why: string) => never) => unknown>> = {
   go: async (folder, skip) => {
     const why = (await lacks('go', ['version'])) ?? (await lacks('go', ['mod', 'tidy'], folder));
@@ -91,7 +91,7 @@ const cases = Object.keys(generators).flatMap((generator) =>
   descriptions.map((name) => [generator as keyof typeof generators, name] as const),
 );
 
-test.for(cases)('openapi-generator makes a client in %s of the %s description', async ([generator, name], { skip }) => {
+test.for(cases)('openapi-generator creates a %s client of the %s description', async ([generator, name], { skip }) => {
   if (missing) skip(`not generated, as Java, Maven or the generator cannot be had: ${missing}`);
   const folder = folderOf(name, generator);
   const options = generators[generator];
@@ -101,7 +101,7 @@ test.for(cases)('openapi-generator makes a client in %s of the %s description', 
     ...(options ? [`--additional-properties=${options}`] : []),
     ...['--global-property', 'apiTests=false,modelTests=false,apiDocs=false,modelDocs=false'],
   ]);
-  // The test of the generator itself, which it writes whatever it is told, imports a name that is to be filled in.
+  // The generator always writes this test. It imports a placeholder name and does not compile.
   await rm(path.join(folder, 'test'), { recursive: true, force: true });
   await compilers[generator]?.(folder, skip);
   expect(await said('ls', [folder])).not.toBe('');

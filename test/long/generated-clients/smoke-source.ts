@@ -1,4 +1,4 @@
-/** Uses the generated types of the public API; compiled and run by the test, beside `public.d.ts`. */
+/** Uses the generated types of the public API. The test compiles and runs it next to `public.d.ts`. */
 export const smokeSource = `
 import assert from 'node:assert/strict';
 import createClient from 'openapi-fetch';

@@ -9,7 +9,7 @@ import { newProject } from '../../support/fixtures/project.ts';
 import { type Received, Receiver, verify } from '../../support/fixtures/receiver.ts';
 import { arrived, makeWebhook, onWebhooksOf } from '../../support/fixtures/webhooks.ts';
 
-// What the published libraries of the Standard Webhooks specification make of deliveries.
+// Verifies deliveries with the published libraries of the Standard Webhooks specification.
 const run = promisify(execFile);
 const here = import.meta.dirname;
 
@@ -69,7 +69,7 @@ const inNode = ({ secret, received }: Case): string => {
   }
 };
 
-test('those of npm and PyPI take what is delivered, by either secret after a rotation, and nothing that was changed', async ({
+test('npm and PyPI libraries accept deliveries by either secret after a rotation, and reject changed ones', async ({
   skip,
 }) => {
   const cases = await deliveries();
