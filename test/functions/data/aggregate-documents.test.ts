@@ -31,7 +31,7 @@ let ann: RequestOptions;
 let nobody: RequestOptions;
 let buyers: string[];
 let orders: string[];
-/** Begun first, because it takes its five seconds. */
+/** Starts before the tests because it takes five seconds. */
 let endless: Promise<Answer<Aggregated>>;
 let askEndless: () => Promise<Answer<Aggregated>>;
 
@@ -210,7 +210,7 @@ describe('an aggregation', () => {
   });
 });
 
-describe('a pipeline that is none', () => {
+describe('an invalid pipeline', () => {
   test.each([
     [[]],
     [{}],
@@ -257,7 +257,7 @@ describe('a pipeline that is none', () => {
     [{ $sortByCount: 'n' }, 'A $sortByCount must be'],
     [{ $sortByCount: { a: 1 } }, 'A $sortByCount must be'],
     [{ $replaceWith: '$n' }, '$replaceWith puts in the place of a document must be an object'],
-  ])('400 that says what is wrong with %j', async (stage, message) => {
+  ])('400 with a message that names the error in %j', async (stage, message) => {
     const answer = await aggregate('orders', [stage]);
     expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_PIPELINE' } });
     expect(answer.body.message).toContain(message);
@@ -287,7 +287,7 @@ describe('a pipeline that is none', () => {
     [{ $replaceWith: '$n' }],
     [{ $match: { $text: { $search: 'x' }, $and: [{ $text: { $search: 'y' } }] } }],
     [{ $facet: { a: [{ $geoNear: near }] } }],
-  ])('400 without the words of the database for %j', async (stage) => {
+  ])('400 without MongoDB’s own error text for %j', async (stage) => {
     const answer = await aggregate('orders', [stage]);
     expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_PIPELINE' } });
     expect(Object.keys(answer.body).sort()).toEqual(['code', 'docUrl', 'message', 'requestId', 'success']);
@@ -306,7 +306,7 @@ describe('a pipeline that is none', () => {
   });
 });
 
-/** Places where a pipeline stands inside another. */
+/** Positions at which one pipeline contains another. */
 const holders: readonly (readonly [string, (inner: unknown[]) => unknown])[] = [
   ['$lookup', (pipeline) => ({ $lookup: { from: 'buyers', as: 'x', pipeline } })],
   ['$unionWith', (pipeline) => ({ $unionWith: { coll: 'buyers', pipeline } })],
@@ -373,7 +373,7 @@ describe('a stage that is not allowed', () => {
 describe('a limit', () => {
   const many = (count: number) => Array.from({ length: count }, () => ({ $match: { n: { $gte: 0 } } }));
 
-  test('200 with 50 stages, 400 with 51, wherever they stand', async () => {
+  test('200 with 50 stages, 400 with 51, at any nesting', async () => {
     expect((await aggregate('orders', many(50))).status).toBe(200);
     expect(await aggregate('orders', many(51))).toMatchObject({ status: 400, body: { code: 'INVALID_PIPELINE' } });
     for (const [, hold] of holders) {
@@ -391,7 +391,7 @@ describe('a limit', () => {
     });
   });
 
-  test('400 RESULT_TOO_LARGE over 5 MiB, in many documents, in few, and in one', async () => {
+  test('400 RESULT_TOO_LARGE when many documents, a few or one exceed 5 MiB', async () => {
     const text = 'x'.repeat(900 * 1024);
     await Promise.all(Array.from({ length: 6 }, (_, n) => insert('large', { n, text })));
     const tooLarge = { status: 400, body: { code: 'RESULT_TOO_LARGE' } };
@@ -406,7 +406,7 @@ describe('a limit', () => {
 
   test('400 QUERY_TIMEOUT after 5 s', async () => {
     let answer = await endless;
-    // Where the database is a moment late to give up, the client has given it up already.
+    // If the database stops slightly late, the client has already given up.
     for (let tries = 0; tries < 3 && answer.body.code === 'DATABASE_UNAVAILABLE'; tries++) answer = await askEndless();
     expect(answer).toMatchObject({ status: 400, body: { code: 'QUERY_TIMEOUT' } });
   });
@@ -468,7 +468,7 @@ describe('Extended JSON and text', () => {
     ['a Date with an order', () => ({ paidAt: { $gt: '2025-12-31', $lte: '2026-01-01T00:00:00Z' } })],
     ['an Array of Date', () => ({ visits: '2026-01-02' })],
     ['createdAt', (order) => ({ createdAt: { $gt: '2020-01-01' }, _id: order })],
-  ])('200 with text converted where a leading $match compares it with %s', async (_what, condition) => {
+  ])('200 with text converted when a leading $match compares it with %s', async (_what, condition) => {
     const match = { $match: condition(orders[0] ?? '', buyers[0] ?? '') };
     for (const pipeline of [
       [match],
@@ -479,7 +479,7 @@ describe('Extended JSON and text', () => {
     }
   });
 
-  test('200 with text converted by the schema of the joined collection, and not behind a projection', async () => {
+  test('200 with text converted by the joined collection’s schema, but not after a projection', async () => {
     const match = { $match: { buyer: buyers[0], paidAt: '2026-01-01' } };
     const joined = await aggregate('buyers', [
       { $match: { name: 'ann' } },
@@ -510,7 +510,7 @@ describe('trash', () => {
     [{ $match: { n: 99 } }, { $unionWith: { coll: 'orders', pipeline: [{ $limit: 9 }] } }, ...count],
   ];
 
-  test('200 without it everywhere, with it where include_deleted=true asks', async () => {
+  test('200 without trashed documents, and with them everywhere when include_deleted=true', async () => {
     for (const pipeline of [count, [{ $facet: { a: count } }, { $unwind: '$a' }, { $replaceWith: '$a' }], ...joins]) {
       expect(numbers(await aggregate('orders', pipeline)), JSON.stringify(pipeline)).toEqual([3]);
       expect(numbers(await aggregate('orders', pipeline, {}, '?include_deleted=true'))).toEqual([4]);
@@ -545,7 +545,7 @@ describe('row security', () => {
   ];
 
   test.each(privateReads)(
-    '200 with the own documents only by %s; all for the secret key; 401 without a token',
+    '200 with only the caller’s documents by %s; all with the secret key; 401 without a token',
     async (_by, collection, pipeline) => {
       expect(numbers(await aggregate(collection, pipeline, ann))).toEqual([1]);
       expect(numbers(await aggregate(collection, pipeline))).toEqual([2]);
@@ -558,24 +558,24 @@ describe('row security', () => {
     },
   );
 
-  test('200 with everything of a public-read collection for anybody', async () => {
+  test('200 with all documents of a public-read collection for every caller', async () => {
     for (const who of [nobody, ann, { ...nobody, token: 'garbage' }]) {
       expect(numbers(await aggregate('feed', [{ $count: 'n' }], who))).toEqual([2]);
     }
   });
 
-  test('404 for a join of nothing, before any token is asked for', async () => {
+  test('404 for a join of a missing collection, also without a token', async () => {
     const answer = await aggregate('buyers', [{ $unionWith: 'nothing' }], nobody);
     expect(answer).toMatchObject({ status: 404, body: { code: 'COLLECTION_NOT_FOUND' } });
   });
 
-  test('200 for a join right after one of a collection that does not exist, whatever its name is', async () => {
+  test('200 for a join after a failed join of a missing collection, whatever its name is', async () => {
     expect((await aggregate('buyers', [{ $unionWith: 'feed\norders' }])).status).toBe(404);
     expect((await aggregate('buyers', [{ $unionWith: 'feed' }, { $unionWith: 'orders' }])).status).toBe(200);
   });
 });
 
-test('200 without changing anything: aggregations only read', async () => {
+test('200 and no document changes when a pipeline sets or removes fields', async () => {
   const before = await project.api('GET', '/api/data/orders?include_deleted=true');
   await aggregate('orders', [{ $set: { n: 100, isDeleted: true } }, { $unset: 'city' }]);
   const after = await project.api('GET', '/api/data/orders?include_deleted=true');

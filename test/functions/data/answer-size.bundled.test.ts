@@ -10,7 +10,7 @@ beforeAll(async () => {
   project = await newProject([{ name: 'notes' }, { name: 'quotes' }, { name: 'dated', schema: [dates] }]);
 });
 
-/** What Lambda counts of a body: its bytes as a string of JSON. */
+/** The size of a body as Lambda counts it: the bytes of the body as a JSON string. */
 const counted = (body: unknown): number => Buffer.byteLength(JSON.stringify(JSON.stringify(body)));
 
 const create = (collection: string, body: unknown) =>
@@ -18,12 +18,12 @@ const create = (collection: string, body: unknown) =>
 const update = (id: string, body: unknown) => project.api('PATCH', `/api/data/notes/${id}`, { body });
 const get = (id: string) => project.api('GET', `/api/data/notes/${id}`);
 
-/** Takes six times its size in JSON, and seven in an answer. */
+/** Each character takes six bytes in JSON and seven in a response. */
 const control = '\u0001'.repeat(170_000);
 const tooLarge = { status: 413, body: { code: 'DOCUMENT_TOO_LARGE' } };
 
-describe('a document that would be too large for an answer', () => {
-  test('413 where it grows to that, and what was there stays and is answered', async () => {
+describe('a document that would be too large for a response', () => {
+  test('413 when an update makes it too large; the stored document stays readable', async () => {
     const { body } = await create('notes', { p0: control });
     for (const name of ['p1', 'p2', 'p3']) expect((await update(body._id, { [name]: control })).status).toBe(200);
     expect(await update(body._id, { p4: control })).toMatchObject(tooLarge);
@@ -34,14 +34,14 @@ describe('a document that would be too large for an answer', () => {
     expect((await project.api('GET', '/api/data/notes?limit=1')).status).toBe(200);
   });
 
-  test('413 where it is inserted as that, alone or among others', async () => {
+  test('413 when it is inserted, alone or in bulk', async () => {
     const document = { dates: Array.from({ length: 190_000 }, () => 0) };
     expect(await create('dated', document)).toMatchObject(tooLarge);
     expect(await project.api('POST', '/api/data/dated/bulk', { body: [{}, document] })).toMatchObject(tooLarge);
     expect((await project.api('GET', '/api/data/dated?count=true')).body).toMatchObject({ data: { count: 0 } });
   });
 
-  test('200 for one that is large and yet has room, by any number of updates at once', async () => {
+  test('200 for a large document with room left when many updates run concurrently', async () => {
     const { body } = await create('notes', { text: 'x'.repeat(1_000_000) });
     expect((await update(body._id, { done: true })).status).toBe(200);
     const answers = await Promise.all([1, 2, 3].map((n) => update(body._id, { [`f${n}`]: n })));
@@ -49,21 +49,21 @@ describe('a document that would be too large for an answer', () => {
     expect((await get(body._id)).body).toMatchObject({ done: true });
   });
 
-  test('200 for one that is large and comes back from the trash', async () => {
+  test('200 when a large document is recovered from the trash', async () => {
     const { body } = await create('notes', { text: 'x'.repeat(1_000_000) });
     expect((await project.api('DELETE', `/api/data/notes/${body._id}`)).status).toBe(200);
     expect((await project.api('PATCH', `/api/data/notes/${body._id}/recover`)).status).toBe(200);
   });
 });
 
-describe('documents whose quotes are escaped twice in an answer', () => {
+describe('documents whose quotes are escaped twice in a response', () => {
   const text = '"'.repeat(500_000);
 
   beforeAll(async () => {
     for (let n = 0; n < 4; n += 1) await create('quotes', { n, text });
   });
 
-  test('200 with a page that is cut by what Lambda counts, and a cursor that carries on', async () => {
+  test('200 with a page cut by the size that Lambda counts, and a cursor for the rest', async () => {
     type Page = { readonly data: { readonly items: readonly { n: number }[]; readonly nextCursor: string } };
     const first = await project.api<Page>('GET', '/api/data/quotes?cursor=');
     expect(first).toMatchObject({ status: 200, body: { data: { truncated: true } } });
@@ -72,13 +72,13 @@ describe('documents whose quotes are escaped twice in an answer', () => {
     expect([...first.body.data.items, ...second.body.data.items].map(({ n }) => n)).toEqual([3, 2, 1, 0]);
   });
 
-  test('400 RESULT_TOO_LARGE for a page by number that is too large only as Lambda counts', async () => {
+  test('400 RESULT_TOO_LARGE for a numbered page that is too large only as Lambda counts', async () => {
     const answer = await project.api('GET', '/api/data/quotes?limit=4');
     expect(answer).toMatchObject({ status: 400, body: { code: 'RESULT_TOO_LARGE' } });
     expect((await project.api('GET', '/api/data/quotes?limit=2&page=2')).status).toBe(200);
   });
 
-  test('400 RESULT_TOO_LARGE for an aggregation of more than that', async () => {
+  test('400 RESULT_TOO_LARGE when an aggregation returns more than that', async () => {
     const aggregate = (pipeline: readonly object[]) =>
       project.api('POST', '/api/data/quotes/aggregate', { body: { pipeline } });
     expect(await aggregate([{ $sort: { n: 1 } }])).toMatchObject({ status: 400, body: { code: 'RESULT_TOO_LARGE' } });
@@ -86,7 +86,7 @@ describe('documents whose quotes are escaped twice in an answer', () => {
   });
 });
 
-test('200 for a profile that is large and yet has room, 413 for one that would be too large', async () => {
+test('200 for a large profile with room left, 413 for one that would be too large', async () => {
   const users = await newUsersProject();
   const user = await users.newUser();
   const path = `/api/projects/${users.id}/users/${user.userId}`;

@@ -94,13 +94,13 @@ describe('400 VALIDATION_FAILED for a value outside the bounds of its field', ()
 });
 
 describe('a value within the bounds of its field', () => {
-  test('201 and 200 with null for what is optional', async () => {
+  test('201 and 200 when an optional field is null', async () => {
     const id = await newId({ stock: 0, status: null, tags: ['a', 'ab', 'abc'], meta: null });
     const changed = await change('PATCH', id, { stock: null, status: 'draft' });
     expect(changed).toMatchObject({ status: 200, body: { data: { stock: null, status: 'draft' } } });
   });
 
-  test('200 for an element that is set to what it is, to a new one, or swapped', async () => {
+  test('200 when an element is set to its own value, set to a new one, or swapped', async () => {
     const id = await newId({ tags: ['a', 'b'] });
     expect((await change('PUT', id, { 'tags.0': 'a' })).body.data).toMatchObject({ tags: ['a', 'b'] });
     expect((await change('PUT', id, { 'tags.2': 'c' })).body.data).toMatchObject({ tags: ['a', 'b', 'c'] });
@@ -109,7 +109,7 @@ describe('a value within the bounds of its field', () => {
     });
   });
 
-  test('of 50 callers who put one value at different places of a unique array one succeeds', async () => {
+  test('exactly one of 50 callers succeeds when they put one value at different places of a unique array', async () => {
     const id = await newId({ tags: ['a', 'b', 'c'] });
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, index) => change('PUT', id, { [`tags.${index % 3}`]: 'x' })),
@@ -125,7 +125,7 @@ describe('a value within the bounds of its field', () => {
 });
 
 test.each([{ $set: { a: 1 } }, { a: 1, $inc: 1 }])(
-  '400 INVALID_BODY for an insert whose name begins with $: %j',
+  '400 INVALID_BODY when a field name of an insert begins with $: %j',
   async (body) => {
     const [name = ''] = Object.keys(body).filter((key) => key.startsWith('$'));
     const answer = await insert(body);

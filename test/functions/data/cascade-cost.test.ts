@@ -33,7 +33,7 @@ const ref = (key: string, target: string, onDelete?: string) => ({
 });
 
 beforeAll(async () => {
-  // Nobody but the test takes the tasks.
+  // Only the test takes the tasks.
   process.env.WORK_QUEUE_URL = await stillQueue(process.env.AWS_ENDPOINT_URL ?? '');
   subscribe(commandChannel.name, record);
   made = await newProject([
@@ -62,8 +62,8 @@ const later = (minutes: number): void => {
   vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + minutes * 60_000);
 };
 
-describe('a collection that no onDelete points into', () => {
-  test('has documents moved to the trash, recovered and deleted by one command each', async () => {
+describe('a collection without onDelete references to it', () => {
+  test('needs one command for each move to the trash, recovery and deletion', async () => {
     const id = await make('plain');
     await make('linked', { to: id });
     await call(deleteDocument, 'plain', 'f'.repeat(24));
@@ -81,14 +81,14 @@ describe('a collection that no onDelete points into', () => {
   });
 });
 
-/** Of 1000 writes that name up to 100 ids each, or one filter of 1000 ids. */
+/** Bound for 1000 writes that name up to 100 ids each, or for one filter of 1000 ids. */
 const maxCommand = 4_000_000;
 
 describe('10,000 referencing documents', () => {
-  /** The largest command in characters of JSON: the service held as much at once. */
+  /** The largest command in JSON characters, which is what the service held in memory at a time. */
   const largest = (): number => Math.max(...commands.map(({ command }) => JSON.stringify(command ?? {}).length));
 
-  test('follow 1000 at once and the rest by the job, in batches', async () => {
+  test('follow in the request up to 1000, and the job handles the rest in batches', async () => {
     const post = new ObjectId(await make('posts'));
     await addMany(project, 'comments', 10_000, () => ({ trash: post }));
     commands = [];
@@ -106,7 +106,7 @@ describe('10,000 referencing documents', () => {
     expect(await cascadeRecords.find({ projectId: new ObjectId(project.id) })).toEqual([]);
   });
 
-  test('in a chain, of which each document has others, follow by the job', async () => {
+  test('documents with references of their own follow by the job', async () => {
     const post = new ObjectId(await make('posts'));
     const ids = Array.from({ length: 5000 }, () => new ObjectId());
     await addMany(project, 'comments', ids.length, (index) => ({ _id: ids[index], owned: post }));
@@ -121,7 +121,7 @@ describe('10,000 referencing documents', () => {
     expect(largest()).toBeLessThan(maxCommand);
   });
 
-  test('in a chain of 300 links follow one after the other', async () => {
+  test('a chain of 300 links follows one link after the other', async () => {
     await made.addCollection({ name: 'links', schema: [ref('to', 'links', 'trash')] });
     const now = await domainProject(made);
     const ids = Array.from({ length: 300 }, () => new ObjectId());

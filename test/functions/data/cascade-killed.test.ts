@@ -21,7 +21,7 @@ let project: Project;
 const ref = (key: string, target: string, onDelete: string) => ({ key, type: 'Ref', ref: target, onDelete });
 
 beforeAll(async () => {
-  // Nobody but the test takes the tasks.
+  // Only the test takes the tasks.
   process.env.WORK_QUEUE_URL = await stillQueue(process.env.AWS_ENDPOINT_URL ?? '');
   made = await newProject([
     { name: 'posts' },
@@ -35,7 +35,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A post that a comment and its like follow to the trash, and one of each is deleted with. */
+/** Adds a post. One comment and its like follow it to the trash; another pair is deleted with it. */
 const addPost = async (): Promise<string> => {
   const [post, comment, owned] = [new ObjectId(), new ObjectId(), new ObjectId()];
   await addMany(project, 'posts', 1, () => ({ _id: post, _rev: 1 }));
@@ -75,23 +75,26 @@ test.each([
   ['trash', deleteDocument, ''],
   ['delete', deleteDocument, 'permanent=true'],
   ['recover', restoreDocument, ''],
-] as const)('a %s killed at any of its steps is followed by all or by nothing', async (kind, handler, query) => {
-  const ends = new Set<string>();
-  for (let changes = 0; ; changes++) {
-    const post = await addPost();
-    if (kind === 'recover') await call(deleteDocument, post);
-    const killed = killAfter(changes);
-    await call(handler, post, query).catch(() => undefined);
-    vi.restoreAllMocks();
-    for (const minutes of [10, 20]) {
-      vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + minutes * 60_000);
-      await runCascades(project.id);
+] as const)(
+  'a %s killed at any of its steps applies to every reference or to no reference',
+  async (kind, handler, query) => {
+    const ends = new Set<string>();
+    for (let changes = 0; ; changes++) {
+      const post = await addPost();
+      if (kind === 'recover') await call(deleteDocument, post);
+      const killed = killAfter(changes);
+      await call(handler, post, query).catch(() => undefined);
       vi.restoreAllMocks();
+      for (const minutes of [10, 20]) {
+        vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + minutes * 60_000);
+        await runCascades(project.id);
+        vi.restoreAllMocks();
+      }
+      const state = await stateOf(post);
+      ends.add(state);
+      expect(await statesOf(post), `killed before change ${changes}, ${killed.hit()}`).toEqual(followed[kind][state]);
+      if (killed.hit() === undefined) break;
     }
-    const state = await stateOf(post);
-    ends.add(state);
-    expect(await statesOf(post), `killed before change ${changes}, ${killed.hit()}`).toEqual(followed[kind][state]);
-    if (killed.hit() === undefined) break;
-  }
-  expect(ends.size).toBe(2);
-});
+    expect(ends.size).toBe(2);
+  },
+);

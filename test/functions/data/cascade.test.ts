@@ -83,7 +83,7 @@ const stateOf = async (name: string, id: string): Promise<'active' | 'trashed' |
 const statesOf = (name: string, ids: readonly string[]) => Promise.all(ids.map((id) => stateOf(name, id)));
 const notes = () => cascadeRecords.find({ projectId: new ObjectId(project.id) });
 
-/** What the job does so many minutes later. */
+/** Runs the job as if this many minutes had passed. */
 const later = async (minutes: number): Promise<void> => {
   vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + minutes * 60_000);
   try {
@@ -94,7 +94,7 @@ const later = async (minutes: number): Promise<void> => {
 };
 
 describe('onDelete trash', () => {
-  test('moves the referencing documents and theirs to the trash, and recovering brings them back', async () => {
+  test('moves the references of a trashed document to the trash at every level, and recovering restores them', async () => {
     const post = await make('posts');
     const comments = [await make('comments', { post }), await make('comments', { post })];
     const [kept, earlier] = [await make('comments'), await make('comments', { post })];
@@ -108,7 +108,7 @@ describe('onDelete trash', () => {
     expect(await stateOf('likes', like)).toBe('active');
   });
 
-  test('moves active documents to the trash if theirs is deleted permanently, and none if it was in the trash', async () => {
+  test('moves active documents to the trash when the target is deleted, but not when it was already trashed', async () => {
     const [active, trashed] = [await make('posts'), await make('posts')];
     const [comment, like] = [await make('comments', { post: active }), await make('comments')];
     await send('DELETE', `posts/${trashed}`);
@@ -118,7 +118,7 @@ describe('onDelete trash', () => {
     expect(await statesOf('comments', [comment, like, other])).toEqual(['trashed', 'active', 'active']);
   });
 
-  test('a document whose unique value is taken stays in the trash, and the others come back', async () => {
+  test('a document stays in the trash when its unique value is taken, and the others are restored', async () => {
     const post = await make('posts');
     const slug = `s${post}`;
     const [taken, free] = [await make('comments', { post, slug }), await make('comments', { post })];
@@ -128,7 +128,7 @@ describe('onDelete trash', () => {
     expect(await statesOf('comments', [taken, free, other])).toEqual(['trashed', 'active', 'active']);
   });
 
-  test('ends at a cycle, which comes back as a whole', async () => {
+  test('stops at a cycle and restores all of it', async () => {
     const ids = [await make('likes'), await make('likes'), await make('likes')];
     for (const [index, id] of ids.entries()) await send('PATCH', `likes/${id}`, { like: ids[(index + 1) % 3] });
     expect((await send('DELETE', `likes/${ids[0]}`)).status).toBe(200);
@@ -137,7 +137,7 @@ describe('onDelete trash', () => {
     expect(await statesOf('likes', ids)).toEqual(['active', 'active', 'active']);
   });
 
-  test('follows with the rights of the server, whoever owns the documents', async () => {
+  test('follows with the server’s rights when other users own the documents', async () => {
     const post = await make('posts', {}, ann);
     const comment = await make('comments', { post });
     expect((await send('DELETE', `posts/${post}`, undefined, ann)).status).toBe(200);
@@ -146,7 +146,7 @@ describe('onDelete trash', () => {
 });
 
 describe('onDelete delete and unset', () => {
-  test('delete removes the referencing documents and theirs once theirs is deleted permanently', async () => {
+  test('delete removes the references at every level when the target is permanently deleted', async () => {
     const post = await make('posts');
     const [active, trashed] = [await make('comments', { owned: post }), await make('comments', { owned: post })];
     const [like, moved] = [await make('likes', { kept: active }), await make('likes', { comment: active })];
@@ -158,7 +158,7 @@ describe('onDelete delete and unset', () => {
     expect(await statesOf('likes', [like, moved])).toEqual(['gone', 'trashed']);
   });
 
-  test('unset removes the field, and elements of arrays, with a new revision', async () => {
+  test('unset removes the field or the array element, with a new revision', async () => {
     const [post, other] = [await make('posts'), await make('posts')];
     const body = {
       loose: post,
@@ -185,7 +185,7 @@ describe('onDelete delete and unset', () => {
     expect((await send('PATCH', `comments/${trashed}/recover`)).body).not.toHaveProperty('data.loose');
   });
 
-  test('the changes feed has what followed, with tombstones', async () => {
+  test('the changes feed contains the changes that followed, with tombstones', async () => {
     const post = await make('posts');
     const [owned, loose] = [await make('comments', { owned: post }), await make('comments', { loose: post })];
     const { body } = await project.api<{ data: { next: string } }>('GET', '/api/data/comments/changes');
@@ -203,7 +203,7 @@ describe('onDelete delete and unset', () => {
     );
   });
 
-  test('a deletion from the trash, and one that empties it, are followed', async () => {
+  test('references follow when a trashed document is deleted or the trash is emptied', async () => {
     const [one, two] = [await make('posts'), await make('posts')];
     const comments = [await make('comments', { owned: one }), await make('comments', { owned: two })];
     for (const post of [one, two]) await send('DELETE', `posts/${post}`);
@@ -211,13 +211,13 @@ describe('onDelete delete and unset', () => {
     expect((await project.developer.dashboard('DELETE', `${trash}/${one}`)).status).toBe(200);
     expect(await statesOf('comments', comments)).toEqual(['gone', 'active']);
     expect((await project.developer.dashboard('DELETE', trash)).status).toBe(200);
-    // The stack runs the job too.
+    // The deployed stack runs the job as well.
     await expect.poll(() => statesOf('comments', comments), { timeout: 60_000 }).toEqual(['gone', 'gone']);
   });
 });
 
 describe('a chain of references', () => {
-  test('409 STILL_REFERENCED of what would follow refuses the whole deletion', async () => {
+  test('409 STILL_REFERENCED for the whole deletion when a document that would follow is still referenced', async () => {
     const post = await make('posts', {}, ann);
     const comment = await make('comments', { post });
     const [like, audit] = [await make('likes', { comment }), await make('audits', { comment })];
@@ -244,7 +244,7 @@ describe('a chain of references', () => {
     expect(await stateOf('likes', like)).toBe('trashed');
   });
 
-  test('a document that is removed along with the one that it restricts keeps nothing', async () => {
+  test('a deletion succeeds when the restricting document is removed with it', async () => {
     await project.addCollection({ name: 'roots' });
     await project.addCollection({
       name: 'leaves',
@@ -259,7 +259,7 @@ describe('a chain of references', () => {
 });
 
 describe('the job', () => {
-  test('looks again a minute later, for documents that were inserted at the same moment', async () => {
+  test('checks again a minute later for documents inserted at the same moment', async () => {
     const post = await make('posts');
     await make('comments', { post });
     await send('DELETE', `posts/${post}`);
@@ -272,7 +272,7 @@ describe('the job', () => {
     expect(await notes()).toEqual([]);
   });
 
-  test('is left nothing by a deletion that was refused', async () => {
+  test('has no record when a deletion was rejected', async () => {
     const post = await make('posts');
     const stale = { headers: { 'if-match': '"7"' } };
     expect((await project.api('DELETE', `/api/data/posts/${post}`, stale)).status).toBe(412);
@@ -280,7 +280,7 @@ describe('the job', () => {
     expect(await notes()).toEqual([]);
   });
 
-  test('leaves the documents of one that was noted and did not happen', async () => {
+  test('leaves documents unchanged when a recorded deletion did not happen', async () => {
     const post = await make('posts');
     const comment = await make('comments', { owned: post });
     const now = new Date();
@@ -301,7 +301,7 @@ describe('the job', () => {
     expect(await notes()).toEqual([]);
   });
 
-  test('follows the end of an account, which no restrict of another document refuses', async () => {
+  test('follows an account’s deletion, which the restrict of another document does not stop', async () => {
     const { accessToken: token, userId, password } = await project.newUser();
     const owned = await make('comments', { user: userId });
     const [author, reader] = [await make('comments', { author: userId }), await make('comments', { reader: userId })];
@@ -313,7 +313,7 @@ describe('the job', () => {
     await expect.poll(authored, { timeout: 60_000 }).not.toHaveProperty('author');
   });
 
-  test('of 50 callers who delete a document at once one does, and everything follows', async () => {
+  test('exactly one of 50 concurrent deletions succeeds, and all references follow', async () => {
     const post = await make('posts');
     const comments = [await make('comments', { post }), await make('comments', { owned: post })];
     const like = await make('likes', { comment: comments[0] });
@@ -343,7 +343,7 @@ describe('a schema', () => {
     });
   });
 
-  test('400 INVALID_SCHEMA for a reference in users that would end accounts; unset takes effect', async () => {
+  test('400 INVALID_SCHEMA for a reference in users that would delete accounts; unset is allowed', async () => {
     const path = `/api/projects/${project.id}/collections/users`;
     const { body } = await project.developer.dashboard<{ data: { schema: object[] } }>('GET', path);
     const edit = (field: object) => project.developer.dashboard('PUT', path, { schema: [...body.data.schema, field] });

@@ -57,7 +57,7 @@ interface Page {
 
 let made = 0;
 
-/** A collection of its own with a feed. */
+/** Adds a separate collection with a feed. */
 const fed = async (more: object = {}): Promise<string> => {
   const name = `fed${++made}`;
   await project.addCollection({ name, changes: true, ...more });
@@ -82,13 +82,13 @@ const now = async (name: string, options: RequestOptions = {}): Promise<string> 
 };
 const stored = (name: string, id: string): Promise<MongoDocument | null> =>
   onProject(domain, (db) => db.collection(name).findOne({ _id: new ObjectId(id) }));
-/** The same in this process. */
+/** The same requests in this process. */
 const read = (name: string, query: string, options: RequestOptions = { key: project.secretKey }) =>
   invoke(listChangesHandler, { ...options, params: { collectionName: name }, query });
 const brief = ({ changes: all }: Page) => all.map(({ _id, rev, deleted }) => [_id, rev, ...(deleted ? ['gone'] : [])]);
 
 describe('the changes of a collection', () => {
-  test('200 with each document that changed once, in its latest state, in the order of its last change', async () => {
+  test('200 with each changed document once, in its latest state, ordered by last change', async () => {
     const name = await fed();
     const since = await now(name);
     const [a, b, c] = [await create(name, { n: 1 }), await create(name, { n: 2 }), await create(name, { n: 3 })];
@@ -120,7 +120,7 @@ describe('the changes of a collection', () => {
     expect(JSON.stringify([page, after])).not.toMatch(/_rev|_pos|_gone|_fuse/);
   });
 
-  test('200 with bulks, the data browser and what undoes a failed bulk', async () => {
+  test('200 with bulk writes, the data browser and the undone inserts of a failed bulk', async () => {
     const name = await fed({ schema: [{ key: 'slug', type: 'String', unique: true }] });
     const bulk = (...slugs: string[]) =>
       send<{ data: { ids: string[] } }>('POST', `${name}/bulk`, { body: slugs.map((slug) => ({ slug })) });
@@ -128,7 +128,8 @@ describe('the changes of a collection', () => {
     expect(brief(await changes(name, '0'))).toEqual(ids.map((id) => [id, 1]));
     const { next } = await changes(name, '0');
     expect((await bulk('c', 'a')).status).toBe(409);
-    // A reader may have seen what was written before the clash: it is told that it is gone, or nothing was ever there.
+    // A reader may have seen the documents written before the conflict, so the feed reports their deletion or never
+    // showed them.
     for (const change of (await changes(name, next)).changes) expect(change).toMatchObject({ rev: 2, deleted: true });
     const { dashboard } = project.developer;
     const path = `/api/projects/${project.id}/collections/${name}`;
@@ -144,7 +145,7 @@ describe('the changes of a collection', () => {
     ]);
   });
 
-  test('200 page by page, without a repeat, up to 1000', async () => {
+  test('200 page by page without duplicates, up to 1000', async () => {
     const name = await fed();
     const ids: string[] = [];
     for (let n = 0; n < 3; n += 1) {
@@ -166,7 +167,7 @@ describe('the changes of a collection', () => {
     }
   });
 
-  test('200 with a page that ends at 5 MiB, and the rest after it', async () => {
+  test('200 with a page that ends at 5 MiB, and the rest on the next page', async () => {
     const name = await fed();
     for (let n = 0; n < 7; n += 1) await create(name, { text: 'x'.repeat(1_000_000) });
     const first = await changes(name, '0');
@@ -175,11 +176,11 @@ describe('the changes of a collection', () => {
     expect([rest.changes.length, rest.more]).toEqual([2, false]);
   });
 
-  test('200 with what became visible after what came later, once', async () => {
+  test('200 with a change once when it became visible after later ones', async () => {
     const name = await fed();
     await create(name, { n: 1 });
     const first = await changes(name, '0');
-    // A write that was given its place before, and is seen only now.
+    // This write got its position earlier but becomes visible only now.
     const newest = (await stored(name, first.changes[0]?._id ?? ''))?._pos as Timestamp;
     const late = new Timestamp({ t: newest.t, i: 0 });
     const _id = new ObjectId();
@@ -189,7 +190,7 @@ describe('the changes of a collection', () => {
     expect((await changes(name, second.next)).changes).toEqual([]);
   });
 
-  test('200 as soon as there is something, with wait, and repeats end no wait', async () => {
+  test('200 with wait when a change arrives; repeated requests do not end the wait', async () => {
     const name = await fed();
     await create(name);
     const { next } = await changes(name, '0');
@@ -207,7 +208,7 @@ describe('the changes of a collection', () => {
     expect(await ask(name, 'since=0&n=2')).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
   });
 
-  test('409 without a feed, and 401 or 403 and 404 before that, as a list', async () => {
+  test('409 without a feed; 401, 403 and 404 take precedence, as for a list', async () => {
     expect(await ask('quiet', '')).toMatchObject({ status: 409, body: { code: 'CHANGES_NOT_ENABLED' } });
     expect(await ask('nowhere', '')).toMatchObject({ status: 404, body: { code: 'COLLECTION_NOT_FOUND' } });
     expect(await ask('users', '')).toMatchObject({ status: 403, body: { code: 'USERS_RESERVED' } });
@@ -218,7 +219,7 @@ describe('the changes of a collection', () => {
 });
 
 describe('rights', () => {
-  test('200 in a private collection with one’s own changes alone, tombstones included', async () => {
+  test('200 with only the caller’s changes in a private collection, tombstones included', async () => {
     const name = await fed({ rls: { enabled: true, mode: 'private' } });
     const [mine, others] = [await create(name, { n: 1 }, ann), await create(name, { n: 2 }, bob)];
     const nobodys = await create(name, { n: 3 });
@@ -239,7 +240,7 @@ describe('rights', () => {
     ]);
   });
 
-  test('400 INVALID_POSITION for the position of another user, key, collection or project; shared where all may read', async () => {
+  test('400 INVALID_POSITION for the position of another user, key, collection or project; shared when all may read', async () => {
     const [hidden, open] = [await fed({ rls: { enabled: true, mode: 'private' } }), await fed()];
     const elsewhere = await newProject([{ name: open, changes: true }]);
     const foreign = (await elsewhere.api<{ data: Page }>('GET', `/api/data/${open}/changes`)).body.data.next;
@@ -262,7 +263,7 @@ describe('rights', () => {
     }
   });
 
-  test('400 INVALID_POSITION for what is none, and for any bit that was changed', async () => {
+  test('400 INVALID_POSITION for a malformed position or one with any changed bit', async () => {
     const name = await fed();
     await create(name);
     const { next } = await changes(name, '0');
@@ -293,13 +294,13 @@ describe('rights', () => {
 
 describe('the feed', () => {
   const path = (name: string) => `/api/projects/${project.id}/collections/${name}`;
-  /** What is told in whole seconds is earlier than what comes after this. */
+  /** Waits for the next second, because some times are stored in whole seconds. */
   const nextSecond = (second = Math.floor(Date.now() / 1000)) =>
     expect.poll(() => Math.floor(Date.now() / 1000)).toBeGreaterThan(second);
   const edit = (name: string, body: object) =>
     project.developer.dashboard<{ data: Record<string, unknown>; code: string }>('PUT', path(name), body);
 
-  test('is off at first, can be switched on and off, and begins where it was switched on', async () => {
+  test('is off at first, can be switched on and off, and starts when it is switched on', async () => {
     await project.addCollection({ name: 'late' });
     const old = await create('late', { n: 1 });
     expect((await project.developer.dashboard('GET', path('late'))).body.data).toMatchObject({ changes: false });
@@ -311,7 +312,7 @@ describe('the feed', () => {
     await send('PATCH', `late/${old}`, { body: { n: 2 } });
     const { next, changes: all } = await changes('late', '0');
     expect(all).toMatchObject([{ _id: old, rev: 2 }]);
-    // An edit of something else leaves it on.
+    // Editing another setting leaves the feed on.
     expect(await edit('late', { rls: { enabled: false } })).toMatchObject({ body: { data: { changes: true } } });
     expect((await changes('late', next)).changes).toEqual([]);
     expect(await edit('late', { changes: false })).toMatchObject({ body: { data: { changes: false } } });
@@ -326,7 +327,7 @@ describe('the feed', () => {
     expect((await changes('late', '0')).changes).toEqual([]);
   });
 
-  test('410 for a position from before it was off, however far the clock of MongoDB is ahead', async () => {
+  test('410 for a position from before the feed was off, however far MongoDB’s clock is ahead', async () => {
     const name = await fed();
     const id = await create(name);
     const ahead = new Timestamp({ t: Math.floor(Date.now() / 1000) + 60, i: 1 });
@@ -342,7 +343,7 @@ describe('the feed', () => {
     expect(await ask(name, `since=${next}`)).toMatchObject({ status: 410, body: { code: 'POSITION_GONE' } });
   });
 
-  test('200 from the beginning of a new collection, whose functions are ahead of the clock of MongoDB', async () => {
+  test('200 from the beginning of a new collection when the functions are ahead of MongoDB’s clock', async () => {
     clock.now = () => realNow() + 40_000;
     const body = { name: 'ahead', schema: null, changes: true };
     const options = { method: 'POST', token: project.developer.token, params: { projectId: project.id }, body };
@@ -359,7 +360,7 @@ describe('the feed', () => {
     }
   });
 
-  test('400 for users, and for what is neither true nor false', async () => {
+  test('400 for users, and for a value that is not a boolean', async () => {
     const base = `/api/projects/${project.id}/collections`;
     const schema = ['email', 'password'].map((key) => ({ key, type: 'String', required: true }));
     const { dashboard } = project.developer;
@@ -373,7 +374,7 @@ describe('the feed', () => {
     }
   });
 
-  test('400 INVALID_POSITION in a collection that was made again, or private, since', async () => {
+  test('400 INVALID_POSITION when the collection was recreated or made private', async () => {
     const name = await fed({ rls: { enabled: true } });
     const before = await now(name);
     await edit(name, { rls: { mode: 'private' } });
@@ -385,7 +386,7 @@ describe('the feed', () => {
     await expect.poll(() => ask(again, `since=${since}`)).toMatchObject({ body: { code: 'INVALID_POSITION' } });
   });
 
-  test('410 POSITION_GONE after 30 days, and for a while longer than tombstones stay', async () => {
+  test('410 POSITION_GONE after 30 days, when tombstones still stay for a while', async () => {
     const name = await fed();
     const begun = realNow();
     const since = await now(name);
@@ -400,7 +401,7 @@ describe('the feed', () => {
 describe('a tombstone', () => {
   const tombstone = ['_id', 'isDeleted', 'deletedAt', '_rev', '_pos', '_gone'];
 
-  test('keeps nothing but its owner, and is nowhere but in the feed', async () => {
+  test('keeps only its owner and appears only in the feed', async () => {
     const name = await fed({
       schema: [
         { key: 'slug', type: 'String', unique: true },
@@ -454,15 +455,15 @@ describe('a tombstone', () => {
     const trash = `/api/projects/${project.id}/collections/${name}/trash`;
     expect((await project.developer.dashboard('GET', trash)).body.data).toMatchObject({ items: [], total: 0 });
     expect((await project.developer.dashboard('DELETE', `${trash}/${id}`)).status).toBe(404);
-    // Its unique value is free.
+    // Its unique value is available again.
     expect((await send('POST', name, { ...ann, body: { slug: 'secret' } })).status).toBe(201);
   });
 
-  test('is made once by 50 at once, of whom one is answered 200', async () => {
+  test('is created once when 50 delete concurrently, and one gets 200', async () => {
     const name = await fed();
     const since = await now(name);
     const ids = [await create(name, { text: 'a' }), await create(name, { text: 'b' })];
-    // What another program stored there counts from 0 on.
+    // A revision that another program stored as a non-number counts from 0.
     await onProject(domain, (db) =>
       db.collection(name).updateOne({ _id: new ObjectId(ids[1]) }, { $set: { _rev: 'odd' } }),
     );
@@ -477,7 +478,7 @@ describe('a tombstone', () => {
     ]);
   });
 
-  test('is left by an emptied trash and by the purge, once each, and goes after 30 days', async () => {
+  test('is left once each by emptying the trash and by the purge, and is removed after 30 days', async () => {
     const name = await fed();
     const [a, b, c] = [await create(name), await create(name), await create(name)];
     for (const id of [a, b]) await send('DELETE', `${name}/${id}`);
@@ -507,7 +508,7 @@ describe('a tombstone', () => {
     expect(await stored(name, c)).toBeNull();
   });
 
-  test('is emptied by the purge where a run was cut short between its two commands', async () => {
+  test('is cleared by the purge when a run died between its two commands', async () => {
     const name = await fed();
     const id = await create(name, { text: 'private' });
     await onProject(domain, (db) =>
@@ -520,7 +521,7 @@ describe('a tombstone', () => {
     expect(Object.keys((await stored(name, id)) ?? {})).toEqual(tombstone);
   });
 
-  test('is emptied by the purge in steps, however many there are', async () => {
+  test('is cleared by the purge in batches when there are many', async () => {
     const name = await fed();
     const updates = async () =>
       (await commandsOf(() => purgeProject(domain))).filter((command) => command === 'mongodb update').length;
@@ -533,7 +534,7 @@ describe('a tombstone', () => {
 });
 
 describe('costs', () => {
-  test('no command more on any write, and one find a page, by the index of the feed', async () => {
+  test('no write needs an extra command, and a page needs one find by the feed’s index', async () => {
     const name = await fed();
     const since = await now(name);
     const params = { collectionName: name };
@@ -550,7 +551,7 @@ describe('costs', () => {
     expect(await run(updateDocument, id, { body: { n: 1 } })).toEqual(['mongodb findAndModify']);
     expect(await run(deleteDocument, id)).toEqual(['mongodb findAndModify']);
     expect(await run(restoreDocument, id)).toEqual(['mongodb findAndModify']);
-    // The read is for live updates, which nobody would be told of otherwise.
+    // The find is needed for the live updates of the deletion.
     const deletion = await run(deleteDocument, id, { query: 'permanent=true' });
     expect(deletion).toEqual(['mongodb find', 'mongodb update']);
     expect(await run(listChangesHandler, undefined, { query: `since=${since}` })).toEqual(['mongodb find']);
@@ -558,7 +559,7 @@ describe('costs', () => {
     clock.now = realNow;
   });
 
-  test('only what is shown is looked at, however much was shown before', async () => {
+  test('a page examines only the changes it returns, however many came before', async () => {
     const name = await fed({ rls: { enabled: true, mode: 'private' } });
     await inParallel(10, () =>
       send('POST', `${name}/bulk`, { ...bob, body: Array.from({ length: 100 }, (_, n) => ({ n })) }),
@@ -577,7 +578,7 @@ describe('costs', () => {
     expect(own?.stages).not.toContain('SORT');
   });
 
-  test('a page looks at as much in the middle of 10 000 changes as in that of 400', async () => {
+  test('a page examines as much in the middle of 10 000 changes as of 400', async () => {
     const begin = Math.floor(Date.now() / 1000) + 1;
     const placed = (n: number) => ({
       isDeleted: false,
@@ -599,7 +600,7 @@ describe('costs', () => {
       seen.push({ ...plan });
     }
     expect(seen[1]).toEqual(seen[0]);
-    // What was shown of the last seconds is passed over by the index, a key each at most.
+    // The index skips the recent changes already returned, with at most one key each.
     expect((seen[0] as { keysExamined: number }).keysExamined).toBeLessThanOrEqual(21 + 2 * 110);
   });
 });

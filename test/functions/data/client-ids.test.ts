@@ -73,7 +73,7 @@ describe('PUT with If-None-Match: *', () => {
     expect((await get('notes', id)).body).toEqual(answer.body.data);
   });
 
-  test('412 DOCUMENT_EXISTS with the stored document and its ETag, which stays as it was', async () => {
+  test('412 DOCUMENT_EXISTS with the stored document and its ETag; the document does not change', async () => {
     const id = freshId();
     await put('notes', id, { n: 1 });
     await project.api('PATCH', `/api/data/notes/${id}`, { body: { n: 2 } });
@@ -82,7 +82,7 @@ describe('PUT with If-None-Match: *', () => {
     expect([answer.body.data, answer.headers.get('etag')]).toEqual([(await get('notes', id)).body, '"2"']);
   });
 
-  test('of 50 requests for one id exactly one is 201, and its document is stored', async () => {
+  test('exactly one of 50 requests for one id gets 201, and its document is stored', async () => {
     for (const name of ['notes', 'fed', 'todos']) {
       const id = freshId();
       const caller = name === 'todos' ? await as(annId) : {};
@@ -102,7 +102,7 @@ describe('PUT with If-None-Match: *', () => {
     expect([answer.body.data, answer.headers.get('etag')]).toEqual([undefined, null]);
   });
 
-  test('201 after a permanent deletion, 412 DOCUMENT_EXISTS while the changes feed remembers it', async () => {
+  test('201 after a permanent deletion, 412 DOCUMENT_EXISTS while the changes feed keeps its tombstone', async () => {
     const [forgotten, remembered] = [freshId(), freshId()];
     for (const [name, id] of [['notes', forgotten] as const, ['fed', remembered] as const]) {
       expect((await put(name, id, { n: 1 })).status).toBe(201);
@@ -142,8 +142,8 @@ describe('PUT with If-None-Match: *', () => {
 
   test.each([
     ['another value of If-None-Match', { 'if-none-match': '"1"' }, 'if-none-match'],
-    ['If-Match beside it', { 'if-match': '"1"' }, 'if-match'],
-    ['If-Match: * beside it', { 'if-match': '*' }, 'if-match'],
+    ['If-Match as well', { 'if-match': '"1"' }, 'if-match'],
+    ['If-Match: * as well', { 'if-match': '*' }, 'if-match'],
   ])('400 VALIDATION_FAILED for %s', async (_what, headers, field) => {
     const id = freshId();
     const refused = { status: 400, body: { code: 'VALIDATION_FAILED', errors: [{ field }] } };
@@ -151,7 +151,7 @@ describe('PUT with If-None-Match: *', () => {
     expect((await get('notes', id)).status).toBe(404);
   });
 
-  test('PATCH does not look at If-None-Match', async () => {
+  test('PATCH ignores If-None-Match', async () => {
     const options = { headers: ifFree, body: { n: 1 } };
     expect(await project.api('PATCH', `/api/data/notes/${freshId()}`, options)).toMatchObject({
       status: 404,
@@ -159,7 +159,7 @@ describe('PUT with If-None-Match: *', () => {
     });
   });
 
-  test('400 VALIDATION_FAILED, 409 DUPLICATE_VALUE and 412 DOCUMENT_EXISTS as the schema and the id decide', async () => {
+  test('400 VALIDATION_FAILED, 409 DUPLICATE_VALUE and 412 DOCUMENT_EXISTS depending on the schema and the id', async () => {
     const [id, other] = [freshId(), freshId()];
     expect(await put('typed', id, {})).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
     expect((await put('typed', id, { title: 'a' })).status).toBe(201);
@@ -170,7 +170,7 @@ describe('PUT with If-None-Match: *', () => {
     expect(await put('typed', id, { title: 'a' })).toMatchObject(exists);
   });
 
-  test('an Idempotency-Key replays the 201, and belongs to the request with its If-None-Match', async () => {
+  test('an Idempotency-Key replays the 201 and is bound to a request with If-None-Match', async () => {
     const id = freshId();
     const headers = { 'idempotency-key': `client-ids-${id}` };
     const first = await put('notes', id, { n: 1 }, { headers });
@@ -182,8 +182,8 @@ describe('PUT with If-None-Match: *', () => {
   });
 });
 
-describe('the rights of an insert hold for an id of the client', () => {
-  test('401 TOKEN_MISSING and 403 RLS_REQUIRED without them, also for an id that exists', async () => {
+describe('an insert with a client’s id needs the rights of an insert', () => {
+  test('401 TOKEN_MISSING and 403 RLS_REQUIRED without these rights, also for an existing id', async () => {
     const id = freshId();
     await put('notes', id, {});
     const key = project.publishableKey;
@@ -204,7 +204,7 @@ describe('the rights of an insert hold for an id of the client', () => {
     },
   );
 
-  test('412 DOCUMENT_EXISTS without data for a private document of another user, with data where all may read', async () => {
+  test('412 DOCUMENT_EXISTS without data for another user’s private document, with data when all may read it', async () => {
     const [ann, bob] = [await as(annId), await as(bobId)];
     const shown: Record<string, unknown> = {};
     for (const name of ['todos', 'posts', 'inside']) {
@@ -217,7 +217,7 @@ describe('the rights of an insert hold for an id of the client', () => {
     expect(shown).toEqual({ todos: [undefined, null], posts: ['secret', '"1"'], inside: ['secret', '"1"'] });
   });
 
-  test('429 RATE_LIMITED after 20 ids of hidden documents were tried by one user, not for ids of the user’s own', async () => {
+  test('429 RATE_LIMITED after a user tried 20 ids of hidden documents, but not for the user’s own ids', async () => {
     const [ann, carol] = [await as(annId), await as('5c'.repeat(12))];
     const [hidden, own] = [freshId(), freshId()];
     await put('todos', hidden, {}, ann);
@@ -226,7 +226,7 @@ describe('the rights of an insert hold for an id of the client', () => {
     expect(tally(await inParallel(50, () => put('todos', hidden, {}, carol)))).toEqual({ 412: 20, 429: 30 });
   });
 
-  test('a create rule that compares _id lets users insert under their own id alone', async () => {
+  test('a create rule that compares _id lets users insert only under their own id', async () => {
     const ann = await as(annId);
     expect(await put('profiles', bobId, { name: 'Eve' }, ann)).toMatchObject({
       status: 403,
@@ -242,7 +242,7 @@ describe('the rights of an insert hold for an id of the client', () => {
     });
   });
 
-  test('412 DOCUMENT_EXISTS without data if the rule get hides the document; the 201 has no more than its id', async () => {
+  test('412 DOCUMENT_EXISTS without data when the get rule hides the document; the 201 contains only its id', async () => {
     const id = freshId();
     const ann = await as(annId);
     expect((await put('drops', id, { name: 'Ann' }, ann)).body.data).toEqual({ _id: id });

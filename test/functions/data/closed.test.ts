@@ -76,7 +76,7 @@ describe('400 VALIDATION_FAILED for a field that a closed schema lacks', () => {
     });
   });
 
-  test('of an insert beside what else is wrong with it', async () => {
+  test('of an insert with other errors', async () => {
     const { body } = await api('POST', '', { nmae: 1, name: 2 });
     expect(body.errors.map(({ field }) => field)).toEqual(['nmae', 'name']);
   });
@@ -93,14 +93,14 @@ describe('400 VALIDATION_FAILED for a field that a closed schema lacks', () => {
     expect(await api('GET', `?${query}`)).toMatchObject(unknown(field));
   });
 
-  test('of a query that is posted', async () => {
+  test('of a query in a body', async () => {
     const answer = await api('POST', '/query', { where: { nmae: 'x' } });
     expect(answer).toMatchObject(unknown('nmae'));
   });
 });
 
 describe('a closed collection', () => {
-  test('201 and 200 for the fields of its schema, anything inside an open object, and system fields', async () => {
+  test('201 and 200 for the fields of its schema, any field inside an open object, and system fields', async () => {
     const document = { name: 'x', meta: { score: 1, open: { any: { thing: 1 } } }, lines: [{ n: 1 }] };
     const { status, body } = await api('POST', '', { ...document, _id: 'x', createdAt: 1, _rev: 3 });
     expect({ status, body }).toMatchObject({ status: 201, body: document });
@@ -124,7 +124,7 @@ describe('a closed collection', () => {
     }
   });
 
-  test('201 with its owner field, which the schema does not list', async () => {
+  test('201 with its owner field when the schema does not list it', async () => {
     const token = await project.tokenFor('ann');
     const notes = (method: string, path: string, body?: unknown) =>
       project.api<{ _id: string }>(method, `/api/data/notes${path}`, {
@@ -140,7 +140,7 @@ describe('a closed collection', () => {
     expect(await notes('POST', '', { userId: 'ann' })).toMatchObject(unknown('userId', 'notes'));
   });
 
-  test('an import rejects lines with other fields, naming them', async () => {
+  test('an import rejects lines with other fields and names them', async () => {
     const at = await openTransfers();
     await at.project.addCollection({
       name: 'posts',
@@ -199,7 +199,7 @@ describe('users with bounds, in a closed collection', () => {
     });
   });
 
-  test('200 for closing users whose records hold what the service writes, 409 SCHEMA_CONFLICT for other fields', async () => {
+  test('200 for closing users when records hold only the service’s own fields, 409 SCHEMA_CONFLICT for other fields', async () => {
     const { token } = await accounts.newUser({ age: 18 });
     const path = `/api/projects/${accounts.id}/collections/users`;
     const edit = (body: object) => accounts.developer.dashboard<Failure>('PUT', path, body);
@@ -219,7 +219,7 @@ describe('users with bounds, in a closed collection', () => {
     await expect.poll(async () => (await named()).status).toBe(400);
   });
 
-  test('200 for a user that a client sends back as it was', async () => {
+  test('200 for a user that a client sends back unchanged', async () => {
     const { token, user } = await accounts.newUser({ age: 18 });
     const answer = await accounts.auth('PUT', 'update-profile', { token, body: { ...user, age: 19 } });
     expect(answer).toMatchObject({ status: 200, body: { user: { age: 19, plan: 'free' } } });

@@ -37,7 +37,7 @@ beforeAll(async () => {
     body: Array.from({ length: 60 }, (_, n) => ({ n })),
   });
   ids = made.body.data.ids;
-  // A stopped clock keeps the project record and the quota's figure warm for as long as the tests take.
+  // A stopped clock keeps the project record and the quota cached during the tests.
   clock.now = () => frozen;
   for (const handler of [listDocuments, getSchema]) await run(handler)();
   await run(createDocument, { body: { warm: true } })();
@@ -114,7 +114,7 @@ describe('a warm request costs', () => {
   });
 });
 
-test('a cold request adds one aggregation, and none within 5 seconds after it', async () => {
+test('a cold request adds one aggregation, and the next 5 seconds add no other', async () => {
   clock.now = () => frozen + 6000;
   const get = run(getDocument, { params: { ...params, id: nextId() } });
   expect(await commandsOf(get)).toEqual([count, 'mongodb aggregate', 'mongodb find']);
@@ -124,7 +124,7 @@ test('a cold request adds one aggregation, and none within 5 seconds after it', 
   expect(await commandsOf(get)).toEqual([count, 'mongodb aggregate', 'mongodb find']);
 });
 
-test('a hundred cold requests at once share one look-up', async () => {
+test('a hundred concurrent cold requests share one lookup', async () => {
   clock.now = () => frozen + 20_000;
   const id = nextId();
   const commands = await commandsOf(() =>

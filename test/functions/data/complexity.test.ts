@@ -3,7 +3,7 @@ import type { Answer } from '../../support/clients/client.ts';
 import { send } from '../../support/clients/local-gateway.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
-/** Nothing takes minutes; what meets MongoDB's or our own limit of five seconds has another outcome. */
+/** No request takes minutes: one that reaches MongoDB’s or our own limit of five seconds has a different outcome. */
 const boundMs = 15_000;
 
 let project: TestProject;
@@ -37,7 +37,7 @@ interface Coded {
   readonly code?: string;
 }
 
-/** Status and code, in bounded time. */
+/** Returns status and code, in bounded time. */
 const outcome = async (request: () => Promise<Answer<Coded>>): Promise<string> => {
   const start = performance.now();
   const { status, body } = await request();
@@ -103,7 +103,7 @@ describe('wide bodies', () => {
     expect(await outcome(request)).toBe(expected);
   });
 
-  test('an answer names at most 100 failures, whatever was sent', async () => {
+  test('a response names at most 100 failures when more occurred', async () => {
     const answer = await project.api('POST', '/api/data/posts', { body: { tags: list(50_000, (n) => n) } });
     expect(answer.body.errors).toHaveLength(100);
   });
@@ -113,7 +113,7 @@ const copies = (count: number, of = '$a') => ({ $set: { a: { $concatArrays: list
 const hundredfold = [{ $limit: 1 }, { $project: { a: { $range: [0, 1000] } } }, copies(100), copies(100), copies(100)];
 const tooLargeForIt = '400 RESULT_TOO_LARGE';
 
-describe('pipelines that multiply', () => {
+describe('pipelines that multiply documents', () => {
   test.each<[string, unknown, string]>([
     ['lists by lists by stages', [...hundredfold, { $project: { n: { $size: '$a' } } }], tooLargeForIt],
     ['the same in $facet', [{ $facet: { f: hundredfold } }, { $count: 'n' }], tooLargeForIt],
@@ -171,7 +171,7 @@ describe('pipelines that multiply', () => {
     expect(await outcome(aggregate(pipeline))).toBe(expected);
   });
 
-  test('400 names the stage, the field and what to do', async () => {
+  test('400 names the stage, the field and the fix', async () => {
     const { body } = await project.api<{ message: string }>('POST', '/api/data/notes/aggregate', {
       body: { pipeline: hundredfold },
     });
@@ -184,7 +184,7 @@ describe('pipelines that multiply', () => {
 const term = (n: number) => ({ n: n + 1000 });
 const branch = (n: number) => Object.fromEntries(['case', 'then'].map((part) => [part, n]));
 
-describe('costly pipelines', () => {
+describe('expensive pipelines', () => {
   test.each<[string, unknown, string]>([
     ['$or of 10 000', [{ $match: { $or: list(10_000, term) } }], '400 INVALID_PIPELINE'],
     ['$or of 1000', [{ $match: { $or: list(1000, term) } }], '200'],
@@ -240,7 +240,7 @@ describe('costly pipelines', () => {
     expect(await outcome(aggregate(pipeline))).toBe(expected);
   });
 
-  test('levels of expressions up to what a body may have', async () => {
+  test('expressions may be nested as deeply as a body', async () => {
     const not = (levels: number): string => `${'{"$not":['.repeat(levels)}1${']}'.repeat(levels)}`;
     const body = (levels: number) => `{"pipeline":[{"$set":{"x":${not(levels)}}},{"$count":"n"}]}`;
     const run = (levels: number) => () =>
@@ -251,7 +251,7 @@ describe('costly pipelines', () => {
   });
 });
 
-describe('costly lists', () => {
+describe('expensive lists', () => {
   const query = (count: number, make: (n: number) => string, by = '&') => list(count, make).join(by);
 
   test.each<[string, string, string]>([
@@ -340,14 +340,14 @@ describe('huge requests', () => {
     expect(() => JSON.parse(answer.body) as unknown).not.toThrow();
   });
 
-  test('a collection name of 2000 characters is not repeated at length', async () => {
+  test('a collection name of 2000 characters is shortened in the response', async () => {
     const answer = await project.api('GET', `/api/data/${'n'.repeat(2000)}`);
     expect(answer).toMatchObject({ status: 404, body: { code: 'COLLECTION_NOT_FOUND' } });
     expect(String(answer.body.message).length).toBeLessThan(300);
   });
 });
 
-describe('what a caller sent is not repeated at length', () => {
+describe('long input of a caller is shortened in the response', () => {
   const long = 'x'.repeat(3000);
 
   test.each<[string, () => Promise<Answer>]>([

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { runGuide } from '../../support/fixtures/guide.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
-/* The blocks of docs/keep-data-consistent.md make these collections. */
+/* The code blocks of docs/keep-data-consistent.md create these collections. */
 
 let project: TestProject;
 let text: string;
@@ -17,13 +17,13 @@ beforeAll(async () => {
 });
 
 describe('the guide to consistent data', () => {
-  test('has blocks that all succeed, and at most 7 KB', () => {
+  test('has only blocks that succeed, and at most 7 KB', () => {
     expect(answers.length).toBeGreaterThanOrEqual(4);
     expect(answers.filter((answer) => !answer.startsWith('{"success":true'))).toEqual([]);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(7 * 1024);
   });
 
-  test('bounds: a product keeps to them', async () => {
+  test('bounds: a product keeps within them', async () => {
     const product = { name: 'Chair', stock: 3, state: 'sold', tags: ['new'] };
     expect(await insert('products', product)).toMatchObject({ status: 201 });
     expect(await insert('products', { ...product, stock: -1 })).toMatchObject({
@@ -35,7 +35,7 @@ describe('the guide to consistent data', () => {
     }
   });
 
-  test('closed: an order has no other fields', async () => {
+  test('closed: an order accepts no other fields', async () => {
     const { body } = await insert('products', { name: 'Table' });
     const order = { product: body._id, address: { city: 'Bern' }, note: { any: 1 } };
     expect((await insert('deliveries', order)).status).toBe(201);
@@ -45,7 +45,7 @@ describe('the guide to consistent data', () => {
     expect((await insert('deliveries', { ...order, address: { zip: '3000' } })).status).toBe(400);
   });
 
-  test('unique lists and references: a user redeems a coupon once, of a product that stays', async () => {
+  test('unique lists and references: a user redeems a coupon once, for a product that cannot be deleted', async () => {
     const product = (await insert('products', { name: 'Lamp' })).body._id;
     const redemption = { userId: 'a'.repeat(24), coupon: 'spring', receipt: 'Ab', product };
     expect((await insert('redemptions', redemption)).status).toBe(201);
@@ -61,7 +61,7 @@ describe('the guide to consistent data', () => {
     });
   });
 
-  test('deletions: reviews follow their product and come back with it, and lose the link to an order', async () => {
+  test('deletions: reviews are trashed and restored with their product, and lose the link to an order', async () => {
     const product = (await insert('products', { name: 'Desk' })).body._id;
     const order = (await insert('deliveries', { product, address: { city: 'Bern' } })).body._id;
     const review = (await insert('reviews', { product, order })).body._id;

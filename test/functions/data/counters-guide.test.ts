@@ -3,7 +3,7 @@ import { inParallel, tally } from '../../support/clients/client.ts';
 import { runGuide } from '../../support/fixtures/guide.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
-/* The blocks of docs/guides/counters-and-stock.md make the collection. */
+/* The code blocks of docs/guides/counters-and-stock.md create the collection. */
 
 let project: TestProject;
 let text: string;
@@ -19,13 +19,13 @@ const insert = async (body: object) =>
 const update = (id: string, body: unknown) => project.api('PATCH', `/api/data/wares/${id}`, { body });
 
 describe('the guide to counters and stock', () => {
-  test('has blocks that all succeed, and at most 6 KB', () => {
+  test('has only blocks that succeed, and at most 6 KB', () => {
     expect(answers.length).toBeGreaterThanOrEqual(5);
     expect(answers.filter((answer) => !answer.startsWith('{"success":true'))).toEqual([]);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(6 * 1024);
   });
 
-  test('sells no more than there is, to 50 buyers at the same moment', async () => {
+  test('sells no more than the stock when 50 buyers order concurrently', async () => {
     const id = await insert({ name: 'Table', stock: 20 });
     const answers = await inParallel(50, () => update(id, { $inc: { stock: -1, sold: 1 } }));
     expect(tally(answers)).toEqual({ 200: 20, 400: 30 });

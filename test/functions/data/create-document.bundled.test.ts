@@ -16,7 +16,7 @@ beforeAll(async () => {
 const create = (collection: string, body: unknown) => project.api('POST', `/api/data/${collection}`, { body });
 
 describe('inserting into a collection with a schema', () => {
-  test('201 with the bare document, defaults filled in', async () => {
+  test('201 with the document itself and its defaults', async () => {
     const answer = await create('posts', { title: 'Hello' });
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({
@@ -32,7 +32,7 @@ describe('inserting into a collection with a schema', () => {
     });
   });
 
-  test('201 with every type, read back as sent', async () => {
+  test('201 with every type, which reads return as sent', async () => {
     const body = {
       title: 'Everything',
       slug: 'everything',
@@ -60,7 +60,7 @@ describe('inserting into a collection with a schema', () => {
     expect((await create('posts', { title: 'x', publishedAt: sent })).body.publishedAt).toBe(stored);
   });
 
-  test('201 with null for an optional field: stored, and no default in its place', async () => {
+  test('201 when an optional field is null, which is stored instead of the default', async () => {
     expect((await create('posts', { title: 'x', views: null, author: null })).body).toMatchObject({
       views: null,
       author: null,
@@ -106,7 +106,7 @@ describe('inserting into a collection with a schema', () => {
     });
   });
 
-  test('400 with several failures: the first in the message, all in errors', async () => {
+  test('400 with several failures: the first one in the message, all in errors', async () => {
     const answer = await create('posts', { views: 'x', tags: [1] });
     expect(answer.body).toMatchObject({
       message: 'Validation failed: title is required',
@@ -114,7 +114,7 @@ describe('inserting into a collection with a schema', () => {
     });
   });
 
-  test('409 the second time without a field that is unique and has a default', async () => {
+  test('409 for the second document when a unique field is left to its default', async () => {
     const schema = [{ key: 'team', type: 'String', unique: true, default: 'red' }];
     await project.addCollection({ name: 'teams', schema });
     expect(await create('teams', {})).toMatchObject({ status: 201, body: { team: 'red' } });
@@ -125,7 +125,7 @@ describe('inserting into a collection with a schema', () => {
     expect(await create('teams', { team: null })).toMatchObject({ status: 201 });
   });
 
-  test('409 with a value that must be unique', async () => {
+  test('409 when a unique value is taken', async () => {
     await create('posts', { title: 'a', slug: 'taken' });
     const answer = await create('posts', { title: 'b', slug: 'taken' });
     expect(answer).toMatchObject({ status: 409, body: { code: 'DUPLICATE_VALUE', errors: [{ field: 'slug' }] } });
@@ -133,12 +133,12 @@ describe('inserting into a collection with a schema', () => {
     expect(answer.body.message).not.toMatch(/E11000|index|dup key/);
   });
 
-  test('201 twice where the unique value is missing or null', async () => {
+  test('201 twice when the unique value is missing or null', async () => {
     const bodies = [{ title: 'a' }, { title: 'b' }, { title: 'c', slug: null }, { title: 'd', slug: null }];
     for (const body of bodies) expect((await create('posts', body)).status).toBe(201);
   });
 
-  test('201 exactly once of 50 parallel inserts of the same unique value', async () => {
+  test('201 for exactly one of 50 parallel inserts with the same unique value', async () => {
     const answers = await inParallel(50, () => create('posts', { title: 'race', slug: 'race' }));
     expect(tally(answers)).toEqual({ 201: 1, 409: 49 });
   });
@@ -163,13 +163,13 @@ describe('inserting into a collection without a schema', () => {
     expect(read.body).toMatchObject(body);
   });
 
-  test('201 with -0 read back as 0', async () => {
+  test('201 with -0, which reads return as 0', async () => {
     const made = await project.api('POST', '/api/data/notes', { body: '{"n":-0}' });
     expect(made.body.n).toBe(0);
     expect(Object.is((await project.api('GET', `/api/data/notes/${made.body._id}`)).body.n, 0)).toBe(true);
   });
 
-  test('201 without what the service alone writes', async () => {
+  test('201 without the fields that only the service writes', async () => {
     const answer = await create('notes', {
       _id: missing,
       isDeleted: true,
@@ -208,13 +208,13 @@ describe('inserting into a collection without a schema', () => {
     expect(answer).toMatchObject({ status: 413, body: { code: 'BODY_TOO_LARGE' } });
   });
 
-  test('413 where the stored form would be over 4 MiB', async () => {
+  test('413 when the stored form would exceed 4 MiB', async () => {
     const answer = await create('notes', { list: Array.from({ length: 480_000 }, () => 1) });
     expect(answer).toMatchObject({ status: 413, body: { code: 'DOCUMENT_TOO_LARGE' } });
   });
 });
 
-test('404 for a collection that is not registered, or in another case', async () => {
+test('404 when a collection is not registered, or its name has another case', async () => {
   for (const name of ['nothing', 'Notes', 'constructor', '__proto__', 'system.profile', '$cmd', 'notes%00']) {
     expect(await create(name, { a: 1 })).toMatchObject({ status: 404, body: { code: 'COLLECTION_NOT_FOUND' } });
   }
@@ -227,12 +227,12 @@ test.each(['users', 'Users', 'USERS', '%75sers', 'users%2F', 'users.', 'usersX',
   },
 );
 
-test('403 below /api/data/users at any depth, 401 there without a key', async () => {
+test('403 below /api/data/users at any depth, and 401 without a key', async () => {
   expect(await project.api('PUT', '/api/data/users/a/b/c', { body: {} })).toMatchObject({ status: 403 });
   expect(await project.api('PUT', '/api/data/users/a/b/c', { body: {}, key: '' })).toMatchObject({ status: 401 });
 });
 
-test('403 below /api/data/users tells whose origin is not allowed first', async () => {
+test('403 below /api/data/users reports a forbidden origin first', async () => {
   const closed = await newProject();
   const set = { allowedDomains: ['https://mine.example'] };
   expect((await closed.developer.dashboard('PATCH', `/api/projects/${closed.id}`, set)).status).toBe(200);

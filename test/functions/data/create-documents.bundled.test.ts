@@ -45,7 +45,7 @@ describe('inserting in bulk', () => {
     expect((await bulk(body)).status).toBe(400);
   });
 
-  test('400 with every failure by index, and nothing written', async () => {
+  test('400 with every failure by index; no document is stored', async () => {
     const answer = await bulk([{ title: 'bulk-invalid' }, {}, { title: 'bulk-invalid', views: 'x' }], 'posts');
     expect(answer).toMatchObject({
       status: 400,
@@ -60,7 +60,7 @@ describe('inserting in bulk', () => {
     expect(await countOf('title=bulk-invalid')).toBe(0);
   });
 
-  test('400 with the first 100 failures of all documents together, and of how many', async () => {
+  test('400 with the first 100 failures of all documents and the total', async () => {
     const { status, body } = await bulk(
       [{ title: 'x' }, ...Array.from({ length: 3 }, () => ({ title: 1, tags: Array(60).fill(1) }))],
       'posts',
@@ -83,7 +83,7 @@ describe('inserting in bulk', () => {
     });
   });
 
-  test('409 naming the index where a value must be unique, and what was written is gone', async () => {
+  test('409 with the index when a unique value is taken; inserted documents are removed', async () => {
     await bulk([{ title: 'x', slug: 'bulk-taken' }], 'posts');
     const answer = await bulk(
       [
@@ -100,7 +100,7 @@ describe('inserting in bulk', () => {
     expect(await countOf('title=bulk-clash')).toBe(0);
   });
 
-  test('409 where two of the documents clash with each other', async () => {
+  test('409 when two of the documents have the same unique value', async () => {
     const answer = await bulk(
       [
         { title: 'bulk-twin', slug: 't' },

@@ -3,8 +3,8 @@ import type { RequestOptions } from '../../support/clients/client.ts';
 import { newUsersProject, users as standardUsers, type UsersProject } from '../../support/fixtures/users.ts';
 
 /*
- * Fields that not everyone may read: in every response that has documents, and in everything that chooses, orders or
- * computes with them.
+ * Field read rights apply to every response with documents, and to everything that filters, sorts or computes with
+ * fields.
  */
 
 const text = (key: string, more: object = {}) => ({ key, type: 'String', ...more });
@@ -73,7 +73,7 @@ const api = <Body = Record<string, unknown>>(method: string, path: string, who: 
 
 const idOf = (name: string): string => ids.get(name) ?? '';
 
-/** Which of the protected values a response has. */
+/** Returns the protected values that a response contains. */
 const seen = (answer: { readonly body: unknown }): string =>
   [...new Set(JSON.stringify(answer.body).match(/secret-[a-z0-9]+/g) ?? [])].sort().join(' ');
 
@@ -129,11 +129,11 @@ describe('a document', () => {
     ['the server', {}, everything],
     ['the owner', ann, 'secret-phone'],
     ['another user', bob, ''],
-    ['a user whom a rule allows', editor, 'secret-grade'],
-    ['nobody', stranger, ''],
+    ['a user allowed by a rule', editor, 'secret-grade'],
+    ['an anonymous caller', stranger, ''],
   ];
 
-  test('has what its reader may read, read alone, listed, queried, joined and in the feed', async () => {
+  test('has only readable fields when it is read alone, listed, queried, joined and in the feed', async () => {
     for (const [title, who, expected] of callers()) {
       const id = idOf('open');
       for (const [method, path, body] of [
@@ -157,13 +157,13 @@ describe('a document', () => {
     }
   });
 
-  /** What a response has, without the users that stand in documents. */
+  /** Returns the protected values of a response, except those in embedded users. */
   const seenBeside = (body: unknown): string =>
     seen({
       body: JSON.parse(JSON.stringify(body, (key, value) => (key === 'author' || key === 'boss' ? undefined : value))),
     });
 
-  test('has what its reader may read under rules and in a private collection', async () => {
+  test('has only readable fields under rules and in a private collection', async () => {
     for (const [name, who, expected] of [
       ['mine', ann, 'secret-phone'],
       ['ownRules', ann, 'secret-phone'],
@@ -178,14 +178,14 @@ describe('a document', () => {
     }
   });
 
-  test('has the fields around what is left out', async () => {
+  test('keeps the fields around a removed one', async () => {
     const { body } = await api<Doc>('GET', `open/${idOf('open')}`, stranger);
     expect(body).toMatchObject({ title: 't', meta: { note: 'n' }, lines: [{ name: 'one' }, { name: 'two' }] });
     expect(body).not.toHaveProperty('boss');
     expect(body).not.toHaveProperty('meta.key');
   });
 
-  test('shows single fields: of the owner in own documents only, and containers without what is inside', async () => {
+  test('shows single fields: an owner’s fields only in own documents, and containers without protected fields', async () => {
     const list = async (who: RequestOptions, fields: string) =>
       (await api<{ data: { items: Doc[] } }>('GET', `open?fields=${fields}`, who)).body.data.items;
     expect(await list(ann, 'phone,meta')).toEqual([{ _id: idOf('open'), phone: 'secret-phone', meta: { note: 'n' } }]);
@@ -194,7 +194,7 @@ describe('a document', () => {
     expect(await list(editor, 'grade')).toEqual([{ _id: idOf('open'), grade: 'secret-grade' }]);
   });
 
-  test('is returned by writes without what the writer may not read', async () => {
+  test('writes return it without the fields that the writer may not read', async () => {
     const body = {
       title: 'w',
       cost: 'secret-cost',
@@ -235,7 +235,7 @@ describe('a document', () => {
   });
 });
 
-describe('400 for what chooses or orders by a field that the caller may not read', () => {
+describe('400 when the caller filters or sorts by a field they may not read', () => {
   test.each([
     ['cost=secret-cost', 'INVALID_FILTER', 'cost'],
     ['cost_regex=secret', 'INVALID_FILTER', 'cost'],
@@ -279,7 +279,7 @@ describe('400 for what chooses or orders by a field that the caller may not read
     expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY', errors: [{ field: 'boss' }] } });
   });
 
-  test('but a list that has only own documents is filtered and sorted by fields of the owner', async () => {
+  test('a list of only own documents is filtered and sorted by fields of the owner', async () => {
     for (const name of ['mine', 'ownRules']) {
       for (const query of ['phone=secret-phone', 'sort=phone', 'phone_exists=true&fields=phone']) {
         const answer = await api<{ data: { items: Doc[] } }>('GET', `${name}?${query}`, ann);
@@ -293,7 +293,7 @@ describe('400 for what chooses or orders by a field that the caller may not read
     }
   });
 
-  test('an $elemMatch of other fields, and a field that a rule allows', async () => {
+  test('an $elemMatch of other fields, and a field that a rule allows, succeed', async () => {
     const where = encodeURIComponent('{"lines":{"$elemMatch":{"name":"one"}}}');
     expect(await api('GET', `open?where=${where}`, bob)).toMatchObject({ status: 200 });
     expect(await api('GET', 'open?grade=secret-grade&sort=grade', editor)).toMatchObject({ status: 200 });
@@ -324,7 +324,7 @@ describe('an aggregation', () => {
       'links',
     ],
     ['sort, skip and limit', [{ $sort: { title: 1 } }, { $skip: 0 }, { $limit: 5 }]],
-  ])('shows %s without what the caller may not read', async (_title, pipeline, name) => {
+  ])('shows %s without the fields that the caller may not read', async (_title, pipeline, name) => {
     for (const [who, expected] of [
       [stranger, ''],
       [bob, ''],
@@ -401,7 +401,7 @@ describe('an aggregation', () => {
     expect((await aggregate({}, pipeline, name)).status).toBe(200);
   });
 
-  test('names a field of the owner if all documents are own', async () => {
+  test('uses a field of the owner when all documents are the caller’s', async () => {
     for (const name of ['mine', 'ownRules']) {
       const answer = await aggregate(ann, [{ $match: { phone: 'secret-phone' } }], name);
       expect(seen(answer)).toBe('secret-phone');
@@ -409,7 +409,7 @@ describe('an aggregation', () => {
   });
 });
 
-test('the schema that a publishable key sees has no rules of fields', async () => {
+test('a publishable key gets the schema without field rules', async () => {
   const fieldsFor = async (who: RequestOptions) => {
     const answer = await project.api<{ data: { collection: { model: Doc[] } } }>('GET', '/api/schemas/open', who);
     return answer.body.data.collection.model;
@@ -423,7 +423,7 @@ test('the schema that a publishable key sees has no rules of fields', async () =
 });
 
 describe('users', () => {
-  test('see of themselves what they may read, wherever they are shown', async () => {
+  test('see in their own record only what they may read, in every response', async () => {
     for (const [who, expected] of [
       [ann, 'secret-phone'],
       [editor, 'secret-phone secret-rank'],
@@ -438,7 +438,7 @@ describe('users', () => {
     expect(seen(await project.logIn({ email, password }))).toBe('secret-phone');
   });
 
-  test('are shown to others without what those may not read', async () => {
+  test('are shown to other users without the fields those may not read', async () => {
     expect(seen(await project.auth('GET', 'public/ann', {}))).toBe('');
     for (const [who, expected] of [
       [{}, 'secret-card secret-phone secret-pin secret-rank'],

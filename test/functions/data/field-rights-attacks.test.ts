@@ -3,8 +3,8 @@ import type { RequestOptions } from '../../support/clients/client.ts';
 import { newUsersProject, users as standardUsers, type UsersProject } from '../../support/fixtures/users.ts';
 
 /*
- * Attempts to read or write what only the server may, by users and by nobody. Each read is sent with the stored value
- * and with another one: both are answered alike, and neither answer has a protected value.
+ * Users and anonymous callers try to read or write server-only fields. Each read is sent with the stored value and with
+ * another one: the responses must match and contain no protected value.
  */
 
 const text = (key: string, more: object = {}) => ({ key, type: 'String', ...more });
@@ -97,10 +97,10 @@ beforeAll(async () => {
   await api('POST', 'links', {}, { name: 'hush-cost', to: open, who: annId, userId: annId });
 });
 
-/** The name of the link, which everyone may read, is not told from the guesses. */
+/** Everyone may read the link’s name, but it looks like a guess, so it is removed from responses. */
 const linkName = '"name":"hush-cost"';
 
-/** What a response says, without what differs anyway: $graphLookup has no order. */
+/** Returns a response without its irrelevant differences: $graphLookup has no order. */
 const said = ({ status, body }: { status: number; body: unknown }, guess: string): string =>
   JSON.stringify([status, body], (name, value) => {
     if (name === 'requestId') return undefined;
@@ -116,7 +116,7 @@ const isTelling = (body: unknown): boolean => /hush-/.test(JSON.stringify(body).
 let attempts = 0;
 let succeeded = 0;
 
-/** Sends a request with the stored value and with another one; what is answered must not tell them apart. */
+/** Sends a request with the stored value and with another one; the responses must not differ. */
 const neverTells = async (ask: (guess: string, who: RequestOptions) => Promise<{ status: number; body: unknown }>) => {
   for (const who of [bob, stranger]) {
     attempts += 1;
@@ -185,7 +185,7 @@ describe('reading by a list', () => {
     await neverTells((guess, who) => api('POST', 'open/query', who, body(guess)));
   });
 
-  test('a cursor that the server was given for its own order', async () => {
+  test('a cursor that the secret key got for its own order', async () => {
     const page = await api<{ data: { nextCursor: string } }>('GET', 'open?limit=1&sort=cost&cursor=');
     const cursor = encodeURIComponent(page.body.data.nextCursor);
     for (const query of [`sort=cost&cursor=${cursor}`, `sort=title&cursor=${cursor}`, `cursor=${cursor}`]) {
@@ -296,7 +296,7 @@ describe('reading by an aggregation', () => {
     ['$densify', () => [{ $densify: { field: 'cost', range: { step: 1, bounds: 'full' } } }]],
     ['$redact', (guess) => [{ $redact: { $cond: [{ $eq: ['$cost', cost(guess)] }, '$$KEEP', '$$PRUNE'] } }]],
     [
-      '$redact of what is inside',
+      '$redact of inner fields',
       (guess) => [{ $redact: { $cond: [{ $eq: ['$key', `${guess}-key`] }, '$$PRUNE', '$$DESCEND'] } }],
     ],
     ['$replaceRoot', () => [{ $replaceRoot: { newRoot: { $mergeObjects: ['$box', '$meta'] } } }]],
@@ -319,7 +319,7 @@ describe('reading by an aggregation', () => {
       'links',
     ],
     [
-      '$lookup by what is inside',
+      '$lookup by inner fields',
       () => [{ $lookup: { from: 'open', localField: 'name', foreignField: 'box.x', as: 'x' } }],
       'links',
     ],
@@ -442,13 +442,13 @@ describe('reading by an aggregation', () => {
   });
 });
 
-/** Operators on protected fields, inside them and around them; with some that would change nothing. */
+/** Operators on protected fields, inside them and around them; some would change nothing. */
 const operatorBodies: readonly (readonly [title: string, body: object])[] = [
   ['$unset of each field', { $unset: ['cost', 'ruled', 'sku', 'count', 'tags', 'boss'] }],
   ...['cost', 'ruled', 'sku', 'count', 'tags', 'box', 'box.x', 'meta', 'meta.key', 'meta.seal', 'deep', 'deep.er'].map(
     (path) => [`$unset of ${path}`, { $unset: [path] }] as const,
   ),
-  ['$unset of what is around', { $unset: ['deep.er.b', 'lines'] }],
+  ['$unset of the containers', { $unset: ['deep.er.b', 'lines'] }],
   ['$unset of nothing inside', { $unset: ['box.none'] }],
   ['$inc by another number', { $inc: { count: 2 } }],
   ['$inc by nothing', { $inc: { count: 0 } }],
@@ -456,21 +456,21 @@ const operatorBodies: readonly (readonly [title: string, body: object])[] = [
   ['$min that keeps', { $min: { count: 100 } }],
   ['$max that keeps', { $max: { count: -1 } }],
   ['$max of a hidden text', { $max: { cost: 5 } }],
-  ['$min inside what is hidden', { $min: { 'box.x': 5 } }],
+  ['$min inside a hidden field', { $min: { 'box.x': 5 } }],
   ['$push', { $push: { tags: 'b' } }],
   ['$push of nothing', { $push: { tags: { $each: [] } } }],
   ['$push that cuts', { $push: { tags: { $each: [], $slice: 0 } } }],
-  ['$push of what is hidden', { $push: { lines: { name: 'three', price: '9' } } }],
-  ['$addToSet of what is there', { $addToSet: { tags: 'a' } }],
-  ['$addToSet that guesses what is hidden', { $addToSet: { lines: { name: 'one', price: 'hush-1' } } }],
+  ['$push of a hidden field', { $push: { lines: { name: 'three', price: '9' } } }],
+  ['$addToSet of an existing element', { $addToSet: { tags: 'a' } }],
+  ['$addToSet that guesses a hidden value', { $addToSet: { lines: { name: 'one', price: 'hush-1' } } }],
   ['$pull', { $pull: { tags: 'a' } }],
   ['$pull of nothing', { $pull: { tags: 'zzz' } }],
-  ['$pull by what is hidden', { $pull: { lines: { price: 'hush-1' } } }],
-  ['$pull beside what is hidden', { $pull: { lines: { name: 'one' } } }],
+  ['$pull by a hidden field', { $pull: { lines: { price: 'hush-1' } } }],
+  ['$pull by a readable field', { $pull: { lines: { name: 'one' } } }],
   ['$currentDate', { $currentDate: ['cost'] }],
   ['an operator and a plain field', { title: 'free', $unset: ['meta.seal'] }],
   ['$unset of a prototype', { $unset: ['__proto__', 'constructor.prototype'] }],
-  ['an object with the field beside an operator in it', { 'meta.note': 'x', $unset: ['meta.key'] }],
+  ['an object with the field and an operator in it', { 'meta.note': 'x', $unset: ['meta.key'] }],
 ];
 
 describe('writing', () => {
@@ -501,8 +501,8 @@ describe('writing', () => {
     ['a whole list', { tags: ['b'] }],
     ['an empty list', { tags: [] }],
     ['null in the place of a list', { tags: null }],
-    ['elements around what is hidden', { lines: [] }],
-    ['elements with what is hidden', { lines: [{ name: 'one', price: 'hush-1' }] }],
+    ['elements that contain a hidden field', { lines: [] }],
+    ['elements with a hidden value', { lines: [{ name: 'one', price: 'hush-1' }] }],
     ['null in the place of elements', { lines: null }],
     ['a once-only field', { sku: 'x' }],
     ['a once-only field emptied', { sku: null }],
@@ -520,7 +520,7 @@ describe('writing', () => {
     ['a prototype key', JSON.parse('{"__proto__":{"cost":"x"},"title":"t"}') as object],
     ['a prototype key inside', JSON.parse('{"meta":{"__proto__":{"key":"x"}}}') as object],
     ['a dotted name inside', { meta: { 'key.x': 'x' } }],
-    ['two paths at once', { meta: { note: 'x' }, 'meta.key': 'x' }],
+    ['two paths together', { meta: { note: 'x' }, 'meta.key': 'x' }],
     ['another case', { Cost: 'x', COST: 'x' }],
     ['a name with a space', { 'cost ': 'x' }],
     ['a name with a NUL', { 'cost\0': 'x' }],
@@ -567,7 +567,7 @@ describe('writing', () => {
     [{ $pull: { tags: 'none' } }, 'tags'],
     [{ $push: { lines: { name: 'x' } } }, 'lines.price'],
     [{ $pull: { lines: { name: 'x' } } }, 'lines.price'],
-  ])('403 FIELD_PROTECTED for %j, which is a write whatever it changes', async (body, field) => {
+  ])('403 FIELD_PROTECTED for %j, which counts as a write even without a change', async (body, field) => {
     for (const path of [`open/${open}`, `ruled/${ruled}`]) {
       const answer = await api<{ errors: { field: string }[] }>('PATCH', path, ann, body);
       expect(answer).toMatchObject({ status: 403, body: { code: 'FIELD_PROTECTED' } });
@@ -587,7 +587,7 @@ describe('writing', () => {
       status: 200,
       body: { data: { tags: ['a', 'b'] } },
     });
-    // What is not there any more is not changed by an operator around it.
+    // An operator around a missing protected field does not change it.
     expect(await api('PATCH', path, {}, { $unset: ['deep.er.b'] })).toMatchObject({ status: 200 });
     expect(await api('PATCH', path, ann, { $unset: ['deep'] })).toMatchObject({ status: 200 });
   });

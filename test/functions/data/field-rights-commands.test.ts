@@ -56,13 +56,13 @@ const cases = [
 ] as const;
 
 test.each(cases)(
-  '%s costs no command more if words say who reads and writes fields',
+  '%s needs no extra command when named roles define who reads and writes fields',
   async (_title, handler, options) => {
     expect(await costOf(handler, 'words', options)).toEqual(await costOf(handler, 'plain', options));
   },
 );
 
-test('an update that touches a field with rights costs one find more', async () => {
+test('an update of a field with rights needs one extra find', async () => {
   const known = await costOf(updateDocument, 'plain', { body: { a: 'z' } });
   expect(await costOf(updateDocument, 'words', { body: { a: 'z', b: 'y' } })).toEqual(
     [...known, 'mongodb find'].sort(),
@@ -70,7 +70,7 @@ test('an update that touches a field with rights costs one find more', async () 
 });
 
 test.each(cases)(
-  '%s costs one find of the caller more if a rule needs their record',
+  '%s needs one extra find for the caller’s record when a rule uses it',
   async (_title, handler, options) => {
     const known = await costOf(handler, 'plain', options);
     expect(await costOf(handler, 'ruled', options)).toEqual([...known, 'mongodb find'].sort());

@@ -2,9 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, RequestOptions } from '../../support/clients/client.ts';
 import { newUsersProject, users as standardUsers, type UsersProject } from '../../support/fixtures/users.ts';
 
-/*
- * Fields that not everyone may write: what an insert, an update, a sign-up and a change of the profile may set.
- */
+/* Field write rights: which fields an insert, an update, a sign-up and a profile change may set. */
 
 const text = (key: string, more: object = {}) => ({ key, type: 'String', ...more });
 const number = (key: string, more: object = {}) => ({ key, type: 'Number', ...more });
@@ -56,7 +54,7 @@ const api = <Body = Record<string, unknown>>(method: string, path: string, who: 
 
 const secret = (): RequestOptions => ({});
 
-/** A document of Ann's with everything set, by the server. */
+/** Creates a document of Ann with all fields set, with the secret key. */
 const full = {
   ...{ title: 't', price: 9, sku: 's', votes: 1, state: 'new', tags: ['a', 'b'], due: '2026-01-31T00:00:00.000Z' },
   meta: { note: 'n', score: 3, origin: 'o', label: 'l', hidden: 'h', deep: { a: '1', b: '2' } },
@@ -125,7 +123,7 @@ beforeAll(async () => {
 });
 
 describe('an insert', () => {
-  test('sets what everyone may set, once-only fields among them, and has defaults', async () => {
+  test('sets fields open to everyone, once-only fields included, and applies defaults', async () => {
     const answer = await api<Doc>('POST', 'owned', ann, {
       title: 't',
       sku: 's',
@@ -147,16 +145,16 @@ describe('an insert', () => {
     ['a nested rule that does not hold', { meta: { label: 'x' } }, ['meta.label']],
     ['several', { price: 1, box: {}, tags: [] }, ['price', 'box', 'tags']],
     ['a field that the caller may not read', { grade: 1 }, ['grade']],
-    ['a rule about what was stored, of which there is nothing', { votes: 9 }, ['votes']],
+    ['a rule about stored values when none is stored', { votes: 9 }, ['votes']],
   ])('403 FIELD_PROTECTED for %s', async (_title, body, fields) => {
     for (const name of ['owned', 'ruled']) isRefused(await api('POST', name, ann, { title: 't', ...body }), ...fields);
   });
 
-  test('sets what a rule allows', async () => {
+  test('sets a field that a rule allows', async () => {
     expect(await api('POST', 'owned', boss, { state: 'x', meta: { label: 'l' } })).toMatchObject({ status: 201 });
   });
 
-  test('403 FIELD_PROTECTED in bulk names each field with its index, and stores nothing', async () => {
+  test('403 FIELD_PROTECTED in bulk names each field with its index, and no document is stored', async () => {
     const bodies = [{ title: 'bulk' }, { title: 'bulk', price: 1 }, { title: 'bulk', meta: { score: 1 }, tags: [] }];
     const answer = await api<{ errors: unknown }>('POST', 'owned/bulk', ann, bodies);
     expect(answer).toMatchObject({ status: 403, body: { code: 'FIELD_PROTECTED' } });
@@ -169,11 +167,11 @@ describe('an insert', () => {
     expect(body.data.count).toBe(0);
   });
 
-  test('the server sets everything', async () => {
+  test('sets every field with the secret key', async () => {
     expect(await stored(await made())).toMatchObject({ price: 9, grade: 7, meta: { score: 3, label: 'l' } });
   });
 
-  test('403 FIELD_PROTECTED comes after the form of the body and before the create rule', async () => {
+  test('403 FIELD_PROTECTED comes after body errors and before the create rule', async () => {
     expect(await api('POST', 'narrow', ann, { price: 1, title: 2 })).toMatchObject({
       status: 400,
       body: { code: 'VALIDATION_FAILED' },
@@ -215,8 +213,8 @@ describe('an update', () => {
     ['a counter raised by two', { votes: 3 }, ['votes']],
     ['the stored value of a field that the caller may not read', { grade: 7 }, ['grade']],
     ['another value of it', { grade: 8 }, ['grade']],
-    ['a part of what the caller may not read', { 'vault.x': 'y' }, ['vault']],
-    ['an array whose elements hold what the caller may not read', { lines: [{ name: 'x' }] }, ['lines.cost']],
+    ['a part of an unreadable field', { 'vault.x': 'y' }, ['vault']],
+    ['an array whose elements have an unreadable field', { lines: [{ name: 'x' }] }, ['lines.cost']],
   ];
 
   test.each(refused)('403 FIELD_PROTECTED for %s', async (_title, body, fields) => {
@@ -231,7 +229,7 @@ describe('an update', () => {
     }
   });
 
-  test('a whole document sent back is written, with what may not be changed as it was', async () => {
+  test('a complete document sent back is accepted when its protected fields are unchanged', async () => {
     const id = await made();
     const { body } = await api<Doc>('GET', `owned/${id}`, ann);
     const { secret: _secret, grade: _grade, vault: _vault, lines: _lines, ...seen } = body;
@@ -248,11 +246,11 @@ describe('an update', () => {
     ['null in an inner object', { 'meta.deep': null }, { meta: { ...full.meta, deep: { b: '2' } } }],
     ['the stored values', { meta: { ...full.meta, note: 'x' } }, { meta: { ...full.meta, note: 'x' } }],
     [
-      'another value of what everyone may set unseen',
+      'another value of an unreadable field that everyone may set',
       { meta: { hidden: 'mine' } },
       { meta: { score: 3, origin: 'o', label: 'l', hidden: 'mine', deep: { b: '2' } } },
     ],
-  ])('an object replaced by %s keeps the fields inside', async (_title, body, expected) => {
+  ])('an object replaced by %s keeps its protected fields', async (_title, body, expected) => {
     for (const name of ['owned', 'ruled']) {
       const id = await made(name);
       expect(await api('PATCH', `${name}/${id}`, ann, body)).toMatchObject({ status: 200 });
@@ -262,27 +260,27 @@ describe('an update', () => {
   });
 
   test.each<[string, object]>([
-    ['what is not protected', { title: 'x' }],
+    ['an unprotected field', { title: 'x' }],
     ['the stored value', { price: 9, sku: 's', tags: ['a', 'b'], box: { x: '1' } }],
     ['a stored date in another form', { due: '2026-01-31T00:00:00Z' }],
     ['a stored id', { other: 'a'.repeat(24) }],
-    ['what a rule allows', { votes: 2 }],
-    ['a plain value of what the caller may not read', { secret: 'x', vault: { x: 'y' } }],
-    ['a field of an element beside what the caller may not read', { 'lines.0.name': 'x' }],
-    ['a dotted path beside a protected field', { 'meta.note': 'x' }],
+    ['a field that a rule allows', { votes: 2 }],
+    ['a plain value of an unreadable field', { secret: 'x', vault: { x: 'y' } }],
+    ['a field of an element next to an unreadable one', { 'lines.0.name': 'x' }],
+    ['a dotted path next to a protected field', { 'meta.note': 'x' }],
     ['write: true', { open: 'x' }],
   ])('writes %s', async (_title, body) => {
     const id = await made();
     expect(await api('PATCH', `owned/${id}`, ann, body)).toMatchObject({ status: 200 });
   });
 
-  test('an update of an element that keeps what the caller may not read', async () => {
+  test('an update of an element keeps the fields that the caller may not read', async () => {
     const id = await made();
     expect(await api('PATCH', `owned/${id}`, ann, { 'lines.0': { name: 'x' } })).toMatchObject({ status: 200 });
     expect(await stored(id)).toMatchObject({ lines: [{ name: 'x', cost: 'c' }] });
   });
 
-  test('a rule is asked before and after: an editor sets the state of a document', async () => {
+  test('a rule is checked before and after: an editor sets a document’s state', async () => {
     const id = await made('ruled');
     expect(await api('PATCH', `ruled/${id}`, boss, { state: 'done', 'meta.label': 'x' })).toMatchObject({
       status: 200,
@@ -303,7 +301,7 @@ describe('an update', () => {
     );
   });
 
-  test('the checks come in order: NOT_OWNER, OWNER_IMMUTABLE, FIELD_PROTECTED, the rule, If-Match', async () => {
+  test('errors come in order: NOT_OWNER, OWNER_IMMUTABLE, FIELD_PROTECTED, the rule, If-Match', async () => {
     const id = await made('narrow');
     const update = (who: RequestOptions, body: object, more: RequestOptions = {}) =>
       api('PATCH', `narrow/${id}`, { ...who, ...more }, body);
@@ -327,7 +325,7 @@ describe('an update', () => {
     expect(await api('PATCH', `owned/${owned}`, ann, { price: 1 })).toMatchObject({ status: 404 });
   });
 
-  test('the server sets everything', async () => {
+  test('sets every field with the secret key', async () => {
     const id = await made();
     const body = { price: 1, meta: { score: 1 }, grade: 1, sku: 'x', tags: [] };
     expect(await api('PATCH', `owned/${id}`, secret(), body)).toMatchObject({ status: 200 });
@@ -345,17 +343,17 @@ describe('users', () => {
     ['a dotted name', { 'limits.posts': 9 }, ['limits.posts']],
     ['a rule that needs a user', { rank: 'x' }, ['rank']],
     ['a rule about the profile that does not hold', { plan: 'paid' }, ['plan']],
-    ['a field nobody reads', { pin: '1' }, ['pin']],
+    ['a field that only the server reads', { pin: '1' }, ['pin']],
   ])('403 FIELD_PROTECTED at sign-up for %s', async (_title, body, fields) => {
     isRefused(await project.signUp({ ...credentials(), ...body }), ...fields);
   });
 
-  test('a sign-up sets once-only fields, and what a rule allows', async () => {
+  test('a sign-up sets once-only fields, and fields that a rule allows', async () => {
     const answer = await project.signUp({ ...credentials(), handle: 'h', plan: 'free', limits: { theme: 'dark' } });
     expect(answer).toMatchObject({ status: 201, body: { user: { handle: 'h', plan: 'free', role: 'reader' } } });
   });
 
-  test('403 FIELD_PROTECTED in the profile, unless the value stays', async () => {
+  test('403 FIELD_PROTECTED in the profile, unless the value is unchanged', async () => {
     const signed = await project.signUp({ ...credentials(), handle: 'h' });
     const token = String(signed.body.accessToken);
     const change = (body: object) => project.auth('PUT', 'update-profile', { token, body });
@@ -377,7 +375,7 @@ describe('users', () => {
     });
   });
 
-  test('a replaced object of the profile keeps what the server set', async () => {
+  test('a replaced object of the profile keeps its server-only fields', async () => {
     const { accessToken: token, userId } = await project.newUser();
     const path = `/api/projects/${project.id}/users/${userId}`;
     await project.developer.dashboard('PATCH', path, { limits: { posts: 7, theme: 'a' } });
@@ -396,7 +394,7 @@ describe('trying a rule', () => {
     [{ operation: 'create', document: { title: 't' } }, 201, undefined],
     [{ operation: 'update', changes: { 'meta.score': 1 } }, 403, 'FIELD_PROTECTED'],
     [{ operation: 'update', changes: { price: 9 } }, 200, undefined],
-  ])('%j is answered like the real request', async (trial, status, code) => {
+  ])('%j returns what the real request returns', async (trial, status, code) => {
     for (const name of ['owned', 'ruled']) {
       const documentId = 'changes' in trial ? await made(name) : undefined;
       const answer = await project.developer.dashboard<{ data: object }>(

@@ -7,19 +7,19 @@ import { newProject, type TestProject } from '../../support/fixtures/project.ts'
 let project: TestProject;
 const count = 5;
 
-/** Numbers take six times as much of BSON as of JSON: all of them fit a page, but no answer of the database. */
+/** Numbers take six times as many bytes in BSON as in JSON: a page can hold all of them, one database reply cannot. */
 const numbers = Array.from({ length: 340_000 }, () => 1);
 
 beforeAll(async () => {
   project = await newProject([{ name: 'notes' }, { name: 'wide' }]);
   await onManaged(project, (db) => db.collection('notes').insertMany(Array.from({ length: count }, (_, n) => ({ n }))));
-  // 20 MB take a busy machine longer than a request may.
+  // On a busy machine 20 MB take longer than a request may.
   for (let n = 0; n < count; n += 1) {
     await onManaged(project, (db) => db.collection('wide').insertOne({ n, numbers }), 60_000);
   }
 });
 
-/** The database, whose plain commands fail. */
+/** Returns the database with failing plain commands. */
 const failing = (db: Db, error: Error): Db => Object.create(db, { command: { value: () => Promise.reject(error) } });
 
 const numbersIn = (batches: readonly (readonly Uint8Array[])[]): unknown[] =>
@@ -30,8 +30,8 @@ const find = { sort, limit: 3, maxTimeMS: 5000 };
 
 const outage: Document = { code: 11600, message: 'shutting down' };
 
-describe('a find whose documents stay bytes', () => {
-  test('gives what is within its limit, and the first one', async () => {
+describe('a find with documents as raw bytes', () => {
+  test('returns the documents within its limit, and the first one', async () => {
     const found = await onManaged(project, (db) => Array.fromAsync(findRaw(db, 'notes', { n: { $gt: 0 } }, find)));
     expect(numbersIn(found)).toEqual([1, 2, 3]);
     const first = await onManaged(project, (db) => findFirstRaw(db, 'notes', {}, { sort: { n: -1 } }));
@@ -40,9 +40,9 @@ describe('a find whose documents stay bytes', () => {
   });
 
   test.each([
-    ['whose connection was lost', new MongoNetworkError('connection closed')],
-    ['that a server refused which shuts down', new MongoServerError(outage)],
-  ])('is asked for once more, as the driver does, %s', async (_title, error) => {
+    ['when its connection was lost', new MongoNetworkError('connection closed')],
+    ['when the server is shutting down', new MongoServerError(outage)],
+  ])('is retried once, as the driver does, %s', async (_title, error) => {
     const [found, first] = await onManaged(project, (db) =>
       Promise.all([
         Array.fromAsync(findRaw(failing(db, error), 'notes', {}, find)),
@@ -53,7 +53,7 @@ describe('a find whose documents stay bytes', () => {
     expect(first && deserialize(first).n).toBe(0);
   });
 
-  test('is not asked for again where the server found it wrong', async () => {
+  test('is not retried when the server rejects it as invalid', async () => {
     const wrong = new MongoServerError({ code: 2, message: 'bad value' });
     await expect(onManaged(project, (db) => findFirstRaw(failing(db, wrong), 'notes', {}, {}))).rejects.toMatchObject({
       code: expect.any(String),
@@ -61,7 +61,7 @@ describe('a find whose documents stay bytes', () => {
     });
   });
 
-  test('200 with a whole page that no single answer of the database can hold', async () => {
+  test('200 with a full page that exceeds one database reply', async () => {
     const { status, body } = await project.api<{ readonly data: { readonly items: readonly Document[] } }>(
       'GET',
       `/api/data/wide?limit=${count}&sort=n`,

@@ -64,12 +64,12 @@ describe('in a full database', () => {
     expect(await ask(updateDocument, { body })).toMatchObject({ status: 200 });
   });
 
-  test('404 for an update of a document that is missing, whatever it adds', async () => {
+  test('404 for an update when the document is missing, whatever it adds', async () => {
     const params = { collectionName: 'notes', id: 'f'.repeat(24) };
     expect((await ask(updateDocument, { params, body: { done: true } })).status).toBe(404);
   });
 
-  test('200 for reading in every way, and for deleting', async () => {
+  test('200 for every read and deletion', async () => {
     expect((await ask(getDocument)).status).toBe(200);
     for (const query of ['', 'cursor=', 'count=true', 'done=true&sort=text']) {
       expect((await ask(listDocuments, { query })).status).toBe(200);
@@ -79,7 +79,7 @@ describe('in a full database', () => {
   });
 });
 
-test('403 for a bulk whose documents have room one by one but not together, and none of them is stored', async () => {
+test('403 for a bulk whose documents have room one by one but not together; no document is stored', async () => {
   const roomy = await newProject([{ name: 'notes' }]);
   const limit = (await databaseUsed(await domainProject(roomy))) + 250_000;
   setSizes({ free: limit, pro: limit });
@@ -116,7 +116,7 @@ test('403 for any value of a field that the caller may not read, however long th
   expect(await ask(updateDocument, { params, body: { secret: 'short' } })).toMatchObject({ status: 200 });
 });
 
-test('200 for a profile that does not grow in a full database, 403 for one that does', async () => {
+test('200 when a profile does not grow, 403 when it does', async () => {
   setSizes(sizes);
   const { accessToken, userId } = await project.newUser({ username: `user${Date.now()}` });
   setSizes({ free: 1, pro: 1 });
@@ -131,7 +131,7 @@ test('200 for a profile that does not grow in a full database, 403 for one that 
   expect(await theirs('longer-than-that')).toMatchObject(full);
 });
 
-test('403 where the documents are small but their indexes are not, 201 once these are dropped', async () => {
+test('403 when the indexes are too large for the documents, 201 after they are dropped', async () => {
   setSizes({ free: 1024 * 1024, pro: 1024 * 1024 });
   await project.addCollection({ name: 'multiplied' });
   const params = { collectionName: 'multiplied' };
@@ -139,7 +139,7 @@ test('403 where the documents are small but their indexes are not, 201 once thes
   const index = await project.developer.dashboard<{ data: { name: string } }>('POST', indexes, {
     keys: { a: 1, s: 1 },
   });
-  // Each number is indexed together with the text, which no compression shortens: 12 MiB of keys.
+  // Each number is indexed with a text that does not compress: 12 MiB of keys.
   const body = { a: Array.from({ length: 300 }, (_, n) => n), s: randomBytes(20_000).toString('hex') };
   expect((await ask(createDocument, { params, body })).status).toBe(201);
   const added = async () => {

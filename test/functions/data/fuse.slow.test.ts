@@ -30,7 +30,7 @@ beforeAll(async () => {
 const inNotes = <T>(act: (notes: Collection) => Promise<T>): Promise<T> =>
   onProject(domain, (db) => act(db.collection('notes')));
 
-/** Stores a document beside the service, in the state of those that it makes, with a fuse or none. */
+/** Stores a document without the service, in the state of those that it creates, with or without a fuse. */
 const store = async (fields: Document, fuse: object = {}): Promise<ObjectId> => {
   const _id = new ObjectId();
   const date = new Date(0);
@@ -60,7 +60,7 @@ const trash = (_id: ObjectId) => invoke(deleteDocument, options(_id));
 const storedOf = (_id: ObjectId) => inNotes((notes) => notes.findOne({ _id }));
 const bytesOf = (_id: ObjectId) => inNotes((notes) => notes.findOne({ _id }, { raw: true })) as Promise<unknown>;
 
-/** The writes to documents that the act makes the service send. */
+/** Returns the document writes that the service sends during the action. */
 const writesOf = async (act: () => Promise<unknown>): Promise<DatabaseCommand[]> => {
   const writes: DatabaseCommand[] = [];
   const note = (message: unknown): void => {
@@ -75,7 +75,7 @@ const writesOf = async (act: () => Promise<unknown>): Promise<DatabaseCommand[]>
   return writes;
 };
 
-/** Numbers below a bound that are the same in each run. */
+/** Returns repeatable pseudo-random numbers below a bound. */
 const numbers = (seed: number) => {
   let state = seed;
   return (below: number): number => {
@@ -97,7 +97,7 @@ const someValue = (below: (bound: number) => number, depth = 0): unknown => {
 const someFields = (below: (bound: number) => number, depth = 0): Document =>
   Object.fromEntries(Array.from({ length: 1 + below(4) }, () => [names[below(names.length)], someValue(below, depth)]));
 
-/** By what each of the writes found its document; `_id` alone if the fuse was to decide. */
+/** Returns the filter fields of each write; `_id` alone means that the fuse decides. */
 const foundBy = (writes: readonly DatabaseCommand[]): string[] =>
   writes.map(({ command }) => Object.keys(command?.query as object).join());
 const byFilter = expect.stringContaining('isDeleted');
@@ -106,7 +106,7 @@ describe('the fuse of a document', () => {
   test.each([
     ['with one', newFuse],
     ['without', {}],
-  ])('200 with what the operator $set stores, byte by byte, for documents %s', async (_title, fuse) => {
+  ])('200 with the same bytes as the operator $set stores, for documents %s', async (_title, fuse) => {
     const now = clock.now();
     const realNow = clock.now;
     clock.now = () => now;
@@ -123,7 +123,7 @@ describe('the fuse of a document', () => {
         await inNotes((notes) => notes.updateOne({ _id: twin }, set));
         await inNotes((notes) => notes.updateOne({ _id: ours }, { $unset: { _fuse: 1 } }));
         const [made, wanted] = (await Promise.all([ours, twin].map(bytesOf))) as Buffer[];
-        // The id is the first field: a byte of its type, its name and 12 bytes of its own, after the length.
+        // The id is the first field: after the length come its type byte, its name and its 12 bytes.
         expect(made?.subarray(21).toString('hex'), said).toBe(wanted?.subarray(21).toString('hex'));
         const read = await inNotes((notes) => notes.findOne({ _id: ours }, { projection: { _rev: 0 } }));
         expect(answer.body.data, said).toEqual(JSON.parse(JSON.stringify(read)));
@@ -133,14 +133,14 @@ describe('the fuse of a document', () => {
     }
   });
 
-  test('decides one write, which finds the document by its id alone: an update, of a path too, and a deletion', async () => {
+  test('lets updates, paths included, and deletions find the document by its id alone', async () => {
     const _id = await create({ n: 1 });
     for (const write of [() => update(_id, { n: 2 }), () => update(_id, { 'a.b': 'x' }), () => trash(_id)]) {
       expect(foundBy(await writesOf(write))).toEqual(['_id']);
     }
   });
 
-  test('lasts for 62 updates; the next one finds that there is room, by a filter, and gives another', async () => {
+  test('lasts for 62 updates; the next one checks the size by a filter and renews it', async () => {
     const _id = await create({ n: -1 });
     const ways: string[] = [];
     for (let n = 0; n < 70; n += 1) {
@@ -154,7 +154,7 @@ describe('the fuse of a document', () => {
     expect(await storedOf(_id)).toMatchObject({ n: 69, _rev: 71 });
   });
 
-  test('is given by the first update to a document that has none, and to one that comes back from the trash', async () => {
+  test('is set by the first update when a document has no fuse, and when it is recovered', async () => {
     const ways = async (_id: ObjectId) => foundBy(await writesOf(() => update(_id, { n: 2 })));
     const old = await store({ n: 1 });
     expect([await ways(old), await ways(old)]).toEqual([['_id', byFilter], ['_id']]);
@@ -164,7 +164,7 @@ describe('the fuse of a document', () => {
     expect(await ways(back)).toEqual(['_id']);
   });
 
-  test('is not there in the trash whichever way it went there, so that nothing there is changed: 404', async () => {
+  test('is missing in the trash, so a trashed document does not change: 404', async () => {
     for (const fuse of [newFuse, {}]) {
       const _id = await store({ n: 1 }, fuse);
       expect((await trash(_id)).status).toBe(200);
@@ -176,13 +176,13 @@ describe('the fuse of a document', () => {
     }
   });
 
-  test('is not there in a document that is large', async () => {
+  test('is missing when a document is large', async () => {
     const _id = await create({ text: 'x'.repeat(600_000) });
     expect((await update(_id, { more: 1 })).status).toBe(200);
     expect(await storedOf(_id)).not.toHaveProperty('_fuse');
   });
 
-  test('lets no number of updates make a document larger than an answer: 413', async () => {
+  test('stops updates when the document would exceed a response: 413', async () => {
     const costly = (bytes: number) => '\u0001'.repeat(bytes);
     const _id = await create({ a: costly(120_000) });
     for (const field of ['b', 'c', 'd']) expect((await update(_id, { [field]: costly(120_000) })).status).toBe(200);
@@ -200,7 +200,7 @@ describe('the fuse of a document', () => {
     expect([shown.status, Buffer.byteLength(JSON.stringify(shown.body)) <= 5 * 1024 * 1024]).toEqual([200, true]);
   });
 
-  test('404 for all that come after a deletion, of 50 beside it: the trash stays as it was thrown away', async () => {
+  test('404 for updates after a concurrent deletion; the trashed document does not change', async () => {
     for (const fuse of [newFuse, {}]) {
       const _id = await store({ n: -1 }, fuse);
       const answers = await inParallel(51, (n) => (n === 25 ? trash(_id) : update(_id, { n, [`f${n}`]: n })));
@@ -216,7 +216,7 @@ describe('the fuse of a document', () => {
     }
   });
 
-  test('404 for 49 of 50 that delete one document at once', async () => {
+  test('404 for 49 of 50 concurrent deletions of one document', async () => {
     for (const fuse of [newFuse, {}]) {
       const _id = await store({ n: 1 }, fuse);
       expect(tally(await inParallel(50, () => trash(_id)))).toEqual({ 200: 1, 404: 49 });

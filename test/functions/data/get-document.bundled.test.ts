@@ -14,7 +14,7 @@ const create = async (body: unknown): Promise<string> =>
   (await project.api<{ _id: string }>('POST', '/api/data/notes', { body })).body._id;
 
 describe('reading one document', () => {
-  test('200 with the bare document, for both kinds of key', async () => {
+  test('200 with the document itself, for both kinds of key', async () => {
     const id = await create({ a: 1 });
     for (const key of [project.secretKey, project.publishableKey]) {
       const answer = await project.api('GET', `/api/data/notes/${id}`, { key });
@@ -23,7 +23,7 @@ describe('reading one document', () => {
     }
   });
 
-  test('200 with a token that is garbage: none is needed here', async () => {
+  test('200 when a token is invalid, because reading needs no token', async () => {
     const id = await create({ a: 1 });
     const answer = await project.api('GET', `/api/data/notes/${id}`, { key: project.publishableKey, token: 'garbage' });
     expect(answer.status).toBe(200);
@@ -59,7 +59,7 @@ describe('reading one document', () => {
     },
   );
 
-  test('400 for include_deleted that is neither true nor false', async () => {
+  test('400 when include_deleted is not a boolean', async () => {
     const id = await create({ a: 1 });
     expect(await project.api('GET', `/api/data/notes/${id}?include_deleted=yes`)).toMatchObject({
       status: 400,

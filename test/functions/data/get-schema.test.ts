@@ -23,7 +23,7 @@ interface Schema {
 }
 
 describe('reading a schema', () => {
-  test('200 for any key: fields in order, with their rules', async () => {
+  test('200 for any key with the fields in order and their rules', async () => {
     for (const key of [project.secretKey, project.publishableKey]) {
       const answer = await project.api<Schema>('GET', '/api/schemas/posts', { key });
       expect(answer.status).toBe(200);
@@ -57,7 +57,7 @@ describe('reading a schema', () => {
     });
   });
 
-  test('200 of users for the secret key, 403 for the publishable one', async () => {
+  test('200 for users with the secret key, 403 with the publishable one', async () => {
     expect((await project.api('GET', '/api/schemas/users')).status).toBe(200);
     expect(await project.api('GET', '/api/schemas/users', { key: project.publishableKey })).toMatchObject({
       status: 403,

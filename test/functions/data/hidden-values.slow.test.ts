@@ -7,21 +7,20 @@ import { touchesOf } from '../../support/clients/touches.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 /*
- * How long an answer takes tells how much the database looked at. So what a request looks at in a private collection
- * must not depend on what others keep there: it is counted while the hidden documents hold what is asked for, and again
- * while they hold something else.
+ * Response time reveals how many documents the database examined. So in a private collection the count must not depend
+ * on hidden documents: it is compared with and without matches among them.
  */
 
 const bobId = 'b'.repeat(24);
 const annId = 'c'.repeat(24);
 const hiddenCount = 40;
-/** More than are hidden: whoever looks at the hidden ones looks at less. */
+/** More than the hidden ones, so that examining hidden documents would examine fewer. */
 const ownCount = 60;
 const sought = 'treasure';
 
 const own = { userId: { $user: '_id' } };
 
-/** The same rights by mode, and by rules that look nothing up. */
+/** The same rights as a fixed mode and as rules without lookups. */
 const modes = [
   ['a private collection', { enabled: true, mode: 'private' }],
   [
@@ -78,7 +77,7 @@ describe.each(modes)('in %s', (_title, rls) => {
 
   let feedId: string;
 
-  /** What the hidden documents hold: what the requests ask for, or something else. */
+  /** The hidden documents hold either the requested value or another one. */
   const hide = async (isSought: boolean): Promise<void> => {
     const task = isSought ? sought : 'nothing';
     for (const [n, id] of hidden.entries()) {
@@ -252,7 +251,7 @@ describe.each(modes)('in %s', (_title, rls) => {
     ),
   ];
 
-  // An index of places begins with the owner in a private collection; under rules the stage is refused.
+  // In a private collection a geo index begins with the owner; under rules the stage is rejected.
   const asked = requests.filter(([title]) => rls.mode === 'private' || !title.includes('near a place'));
 
   const told = new Map<string, unknown>();
@@ -260,13 +259,13 @@ describe.each(modes)('in %s', (_title, rls) => {
 
   const walk = async (into: Map<string, unknown>): Promise<void> => {
     for (const [title, act] of asked) {
-      // A few times before, so that the plan of each join is remembered, which is found by trying.
+      // Runs each request a few times first, so that MongoDB has cached the plan of each join.
       for (let turn = 0; turn < 3; turn += 1) ok(await act());
       into.set(title, await touchesOf(opened, 'todos', async () => ok(await act())));
     }
   };
 
-  describe('what the database looks at is the same whatever hidden documents hold', () => {
+  describe('the database examines the same whatever hidden documents hold', () => {
     beforeAll(async () => {
       await hide(true);
       await walk(told);
@@ -280,7 +279,7 @@ describe.each(modes)('in %s', (_title, rls) => {
     });
   });
 
-  describe('nor on what others have in the trash, where that is hidden', () => {
+  describe('the database examines the same whatever hidden trashed documents hold', () => {
     const open = {
       name: 'open',
       schema: [{ key: 'task', type: 'String', searchable: true }],
@@ -304,7 +303,7 @@ describe.each(modes)('in %s', (_title, rls) => {
       ],
     ];
 
-    test('the same keys and documents', async () => {
+    test('the same keys and documents are examined', async () => {
       await project.addCollection(open);
       const path = `/api/projects/${project.id}/collections/open/indexes`;
       for (const keys of [{ task: 1 }, { size: 1 }]) ok(await project.developer.dashboard('POST', path, { keys }));
@@ -346,7 +345,7 @@ describe.each(modes)('in %s', (_title, rls) => {
     ['$text in a join', 'feed', [piped({ $text: { $search: sought } })], 'Use $regexMatch'],
     ['$search', 'todos', [{ $search: { text: { query: sought, path: 'task' } } }], 'Use $vectorSearch'],
     ['a position in a path', 'feed', [join('text', 'task.0')], 'Use let and a pipeline'],
-  ])('400 INVALID_PIPELINE that says what to use instead: %s', async (_what, collection, stages, instead) => {
+  ])('400 INVALID_PIPELINE with the alternative to use: %s', async (_what, collection, stages, instead) => {
     const body = { pipeline: stages };
     const answer = await project.api('POST', `/api/data/${collection}/aggregate`, { ...bob, body });
     expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_PIPELINE' } });

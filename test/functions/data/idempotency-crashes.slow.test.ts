@@ -16,7 +16,7 @@ process.env.RATE_BLOCK = '1';
 
 const newKey = (): string => randomBytes(9).toString('base64url');
 
-/** A request of each kind, on documents with this mark. */
+/** A request of each kind on documents with this mark. */
 const requests = {
   insert: { handler: createDocument, of: (mark: string) => ({ body: { mark } }), documents: 1 },
   bulk: { handler: createDocuments, of: (mark: string) => ({ body: [{ mark }, { mark }] }), documents: 2 },
@@ -32,7 +32,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('200 crashes at random steps: what was answered happened once, and nothing twice', async () => {
+test('200 crashes at random steps lose no acknowledged write and repeat none', async () => {
   const project = await newProject([{ name: 'notes' }]);
   const domain = await domainProject(project);
   const ends = new Map<string, number>();
@@ -55,7 +55,7 @@ test('200 crashes at random steps: what was answered happened once, and nothing 
     const hit = killed.hit();
     vi.restoreAllMocks();
     if (hit === undefined) expect(status).toBeLessThan(300);
-    // Longer than any function may be at it.
+    // Longer than any function may run.
     passedMs += 36_000;
     vi.spyOn(clock, 'now').mockReturnValue(Date.now() + passedMs);
     forgetProjects();

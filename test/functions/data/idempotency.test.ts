@@ -66,7 +66,7 @@ const reused = { status: 409, body: { code: 'IDEMPOTENCY_KEY_REUSED' } };
 const unknown = { status: 409, body: { code: 'IDEMPOTENCY_OUTCOME_UNKNOWN' } };
 
 describe('a write with an Idempotency-Key', () => {
-  test('201 with the first answer for each repeat, whatever became of the document', async () => {
+  test('201 with the first response for each retry, also when the document has changed', async () => {
     const [key, mark] = [newKey(), newKey()];
     const first = await create(key, { mark });
     expect(first.status).toBe(201);
@@ -81,9 +81,9 @@ describe('a write with an Idempotency-Key', () => {
     expect(await stored({ mark })).toEqual([]);
   });
 
-  test('costs one write before and one after, a repeat only the first; without the header not one more', async () => {
+  test('costs one write before and one after; a retry needs only the first, a request without the header needs neither', async () => {
     const [key, body] = [newKey(), { n: 1 }];
-    // What is remembered for some seconds may not be asked for again in between.
+    // A stopped clock keeps cached lookups from being repeated in between.
     vi.spyOn(clock, 'now').mockReturnValue(Date.now());
     await create(newKey(), body);
     const count = 'dynamodb UpdateItemCommand';
@@ -93,13 +93,13 @@ describe('a write with an Idempotency-Key', () => {
     expect(await commandsOf(() => invoke(createDocument, without))).toEqual([count, 'mongodb insert']);
   });
 
-  test('201 for 50 at once, of which one inserts; the others get the same answer when they come again', async () => {
+  test('201 for 50 concurrent requests, one of which inserts; the others get the same response when they retry', async () => {
     const [key, mark] = [newKey(), newKey()];
     await oneAnswer(201, () => create(key, { mark }));
     expect(await stored({ mark })).toHaveLength(1);
   });
 
-  test('201 with the first answer for the same JSON, however it is written', async () => {
+  test('201 with the first response for the same JSON in another notation', async () => {
     const headers = { 'idempotency-key': newKey() };
     const write = (body: string) => project.api('POST', '/api/data/notes', { body, headers });
     const first = await write('{"a":1.0,"b":{"c":[1,2],"d":"é"}}');
@@ -128,7 +128,7 @@ describe('a write with an Idempotency-Key', () => {
     expect(await stored({ _id: new ObjectId(String(body._id)) })).toMatchObject([{ n: 2 }]);
   });
 
-  test('200 with the first ETag for an update with If-Match, whose revision is gone by then', async () => {
+  test('200 with the first ETag when an update with If-Match is retried after a newer revision', async () => {
     const { body } = await create(newKey(), { n: 1 });
     const [key, params] = [newKey(), { id: String(body._id) }];
     const update = { method: 'PATCH', params, body: { n: 2 }, headers: { 'if-match': '"1"' } } as Sent;
@@ -149,7 +149,7 @@ describe('a write with an Idempotency-Key', () => {
     expect(await project.api('PATCH', other, { body: { n: 3 }, headers })).toMatchObject(reused);
   });
 
-  test('each caller has keys of their own: the secret key, which is one where it was rotated, and each user', async () => {
+  test('each caller has separate keys: each user, and the secret key, also after its rotation', async () => {
     const own = await newProject([{ name: 'todos', rls: mine }]);
     const idempotencyKey = newKey();
     const add = (key: string, token?: string) =>
@@ -174,7 +174,7 @@ describe('a write with an Idempotency-Key', () => {
     expect(await add(rotated.body.data.key)).toMatchObject({ status: 201, body: made[0]?.body ?? {} });
   });
 
-  test('400, 404 and 409 are kept too, with the id of the request that was carried out; 401 is not', async () => {
+  test('400, 404 and 409 are stored too, with the original request id; 401 is not', async () => {
     const [key, code] = [newKey(), newKey()];
     const refused = await send(createDocument, key, { body: 'text' });
     expect(refused.status).toBe(400);
@@ -197,7 +197,7 @@ describe('a write with an Idempotency-Key', () => {
     expect((await send(createDocument, user, { ...todo, token })).status).toBe(201);
   });
 
-  test('201 anew after 24 hours, by the time of the item itself', async () => {
+  test('201 for a new document when 24 hours have passed by the item’s own time', async () => {
     const [key, mark] = [newKey(), newKey()];
     const first = await create(key, { mark });
     later(24 * 3600 - 60);
@@ -207,7 +207,7 @@ describe('a write with an Idempotency-Key', () => {
     expect(await stored({ mark })).toHaveLength(2);
   });
 
-  test('answers of all sizes come back whole, the large ones from the bucket', async () => {
+  test('responses of all sizes are returned complete, the large ones from the bucket', async () => {
     for (const size of [10, 60_000, 70_000, 900_000]) {
       const [key, body] = [newKey(), { text: 'ä"\\'.repeat(size / 6) }];
       const first = await create(key, body);
@@ -231,7 +231,7 @@ describe('a write with an Idempotency-Key', () => {
     },
   );
 
-  test('aggregate looks whether the key is one, and otherwise ignores it', async () => {
+  test('aggregate validates the key and otherwise ignores it', async () => {
     const ask = (key: string, n: number) =>
       project.api('POST', '/api/data/notes/aggregate', {
         headers: { 'idempotency-key': key },
@@ -242,7 +242,7 @@ describe('a write with an Idempotency-Key', () => {
     expect(await ask('x'.repeat(256), 1)).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
   });
 
-  test('the table may lose the first answer to each write', async () => {
+  test('a write succeeds when the first response of the table is lost', async () => {
     const [key, mark] = [newKey(), newKey()];
     loseFirstAnswers();
     const first = await create(key, { mark });
@@ -252,8 +252,8 @@ describe('a write with an Idempotency-Key', () => {
   });
 });
 
-describe('a run that ends without an answer', () => {
-  test('503 of an insert: the repeat makes the document, or finds it', async () => {
+describe('a run that ends without a response', () => {
+  test('503 for an insert: a retry creates the document or finds it', async () => {
     const insert = Collection.prototype.insertOne;
     for (const arrives of [false, true]) {
       const [key, mark] = [newKey(), newKey()];
@@ -268,7 +268,7 @@ describe('a run that ends without an answer', () => {
     }
   });
 
-  test('503 of an update: nobody knows, so 409 IDEMPOTENCY_OUTCOME_UNKNOWN', async () => {
+  test('503 for an update with an unknown outcome, so 409 IDEMPOTENCY_OUTCOME_UNKNOWN', async () => {
     const { body } = await create(newKey(), { n: 1 });
     const key = newKey();
     const update = { method: 'PATCH', params: { id: String(body._id) }, body: { n: 2 } } as Sent;
@@ -278,7 +278,7 @@ describe('a run that ends without an answer', () => {
     expect(await stored({ _id: new ObjectId(String(body._id)) })).toMatchObject([{ n: 1 }]);
   });
 
-  test('409 IDEMPOTENCY_IN_PROGRESS until no function could still be at it; then 50 at once make one document', async () => {
+  test('409 IDEMPOTENCY_IN_PROGRESS while a function could still run; then 50 concurrent retries create one document', async () => {
     const [key, mark] = [newKey(), newKey()];
     killAfter(2);
     expect((await create(key, { mark })).status).toBe(500);
@@ -289,11 +289,11 @@ describe('a run that ends without an answer', () => {
     expect(await stored({ mark })).toHaveLength(1);
   });
 
-  test('an insert that a repeat finds, and one that clashes, whatever was stored of a bulk', async () => {
+  test('a retry finds the stored documents of a bulk and inserts the missing ones', async () => {
     const marks = Array.from({ length: 3 }, newKey);
     const bodies = marks.map((mark) => ({ mark }));
     const key = newKey();
-    // It answers, and dies before it notes what.
+    // The function responds, but dies before it stores the response.
     killAfter(4);
     expect((await send(createDocuments, key, { body: bodies })).status).toBe(201);
     vi.restoreAllMocks();
@@ -310,7 +310,7 @@ describe('a run that ends without an answer', () => {
     expect((await stored({ mark: { $in: marks } })).map(({ _id }) => String(_id)).sort()).toEqual([...ids].sort());
   });
 
-  test('409 IDEMPOTENCY_OUTCOME_UNKNOWN of an insert whose document is a tombstone of a changes feed by then', async () => {
+  test('409 IDEMPOTENCY_OUTCOME_UNKNOWN for an insert when its document has become a tombstone of the feed', async () => {
     const params = { collectionName: 'fed' };
     for (const [handler, body] of [
       [createDocument, { mark: newKey() }],

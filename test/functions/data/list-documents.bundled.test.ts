@@ -43,7 +43,7 @@ interface List {
 const list = (query = '', collection = 'numbers') => project.api<List>('GET', `/api/data/${collection}?${query}`);
 const numbers = async (query: string): Promise<number[]> => (await list(query)).body.data.items.map(({ n }) => n);
 
-describe('hints of a list', () => {
+describe('the hints of a list', () => {
   const inner = [{ key: 'm', type: 'Number' }];
   beforeAll(() =>
     project.addCollection({
@@ -68,7 +68,7 @@ describe('hints of a list', () => {
     ['of.n=1&name.first=x&sort=all.n', '"name.first", "of.n", "all.n"'],
     [where({ $or: [{ name: 'x' }, { $not: { nmae: 'x' } }] }), '"nmae"'],
     [where({ all: { $elemMatch: { n: 1 } } }), '"all.n"'],
-  ])('name the fields that the schema does not have: %s', async (query, fields) => {
+  ])('name the fields that the schema lacks: %s', async (query, fields) => {
     const { status, body } = await list(query, 'items');
     expect(status).toBe(200);
     const { hints } = body.data;
@@ -76,7 +76,7 @@ describe('hints of a list', () => {
     expect(new Set(hints?.[0]?.match(/"[^"]+"/g)?.slice(1))).toEqual(new Set(fields.split(', ')));
   });
 
-  test('name ten fields at most', async () => {
+  test('name at most ten fields', async () => {
     const query = Array.from({ length: 30 }, (_, n) => `x${n}=1`).join('&');
     expect((await list(query, 'items')).body.data.hints?.[0]?.match(/"x\d+"/g)).toHaveLength(10);
   });
@@ -86,7 +86,7 @@ describe('hints of a list', () => {
     ['items', 'name=x&tags=a&tags.0=b&any.a.b=1&any=null&loose.0.x=1&of.m=1&all.m=1&all.0.m=1&userId=u&sort=-_id'],
     ['items', `createdAt_gt=2026-01-01&sort=updatedAt&${where({ all: { $elemMatch: { m: 1 } } })}`],
     ['numbers', 'nmae=x&sort=-prise'],
-  ])('are left out in %s by fields that it has, or may have: %s', async (collection, query) => {
+  ])('are missing in %s when the list uses only known or possible fields: %s', async (collection, query) => {
     const { status, body } = await list(query, collection);
     expect(status).toBe(200);
     expect(body.data).not.toHaveProperty('hints');
@@ -121,7 +121,7 @@ describe('a list', () => {
     if (page !== undefined) expect(data.page).toBe(page);
   });
 
-  test('200 with limit above 1000 taken as 1000', async () => {
+  test('200 with limit above 1000 treated as 1000', async () => {
     expect((await list('limit=5000')).body.data.limit).toBe(1000);
   });
 
@@ -181,7 +181,7 @@ describe('a list', () => {
     });
   });
 
-  test('200 with count=true, filters applied', async () => {
+  test('200 with count=true and filters', async () => {
     expect((await project.api('GET', '/api/data/numbers?count=true&n_gte=5')).body).toEqual({
       success: true,
       data: { count: 20 },
@@ -189,7 +189,7 @@ describe('a list', () => {
     });
   });
 
-  test('200 without trashed documents, or with them where asked: list, total, count, cursor', async () => {
+  test('200 without trashed documents by default, and with them on request: list, total, count, cursor', async () => {
     const own = await newProject([{ name: 'things' }]);
     const made = await own.api<{ data: { ids: string[] } }>('POST', '/api/data/things/bulk', {
       body: Array.from({ length: 8 }, (_, n) => ({ n })),
@@ -231,14 +231,14 @@ describe('a cursor', () => {
   };
 
   test.each(['', 'sort=n', 'sort=-half', 'sort=half,-n', 'sort=missing', 'n_lt=20&sort=nested.m'])(
-    'walks everything once, in the order of the list: %s',
+    'returns every document once, in the order of the list: %s',
     async (query) => {
       const whole = (await list(`${query}&limit=1000`)).body.data.items;
       expect(await walk(`${query}&limit=4`)).toEqual(whole);
     },
   );
 
-  test('is right with ties, nulls, missing values, arrays and mixed types, in both directions', async () => {
+  test('orders ties, nulls, missing values, arrays and mixed types correctly in both directions', async () => {
     const values = [
       1,
       2,
@@ -271,13 +271,13 @@ describe('a cursor', () => {
     }
   });
 
-  test('is not disturbed by inserts', async () => {
+  test('does not change its order when documents are inserted', async () => {
     const own = await newProject([{ name: 'things' }]);
     const insert = async () => (await own.api<{ _id: string }>('POST', '/api/data/things', { body: {} })).body._id;
     const ids: string[] = [];
     for (let n = 0; n < 6; n++) ids.push(await insert());
     const first = await own.api<List>('GET', '/api/data/things?cursor=&limit=3');
-    // Within one second ids of several processes are in no order of time.
+    // Ids that several processes create within one second have no time order.
     await pause(1000 - (Date.now() % 1000));
     await insert();
     const second = await own.api<List>('GET', `/api/data/things?cursor=${first.body.data.nextCursor}&limit=3`);
@@ -285,7 +285,7 @@ describe('a cursor', () => {
     expect(second.body.data.nextCursor).toBeNull();
   });
 
-  test('is short even where the sort values are long', async () => {
+  test('is short when the sort values are long', async () => {
     const own = await newProject([{ name: 'things' }]);
     for (let n = 0; n < 4; n++) await own.api('POST', '/api/data/things', { body: { n, v: 'x'.repeat(5000) + n } });
     const first = await own.api<List>('GET', '/api/data/things?cursor=&limit=2&sort=v');
@@ -295,13 +295,13 @@ describe('a cursor', () => {
     expect(second.body.data.items.map(({ n }) => n)).toEqual([2, 3]);
   });
 
-  test('200 with everything though a document has a field of the name that sort keys come under', async () => {
+  test('200 with every document when one has a field with the internal name of sort keys', async () => {
     const body = Array.from({ length: 5 }, (_, n) => ({ n, [sortKeyField]: ['z'] }));
     await project.api('POST', '/api/data/keyed/bulk', { body });
     for (const sort of ['', 'sort=n', 'sort=-n']) expect(await walk(`${sort}&limit=2`, 'keyed')).toHaveLength(5);
   });
 
-  test('200 on from where it was though an edit gave the sort key another type', async () => {
+  test('200 from the same position when an edit gave the sort key another type', async () => {
     const own = await newProject([{ name: 'things', schema: [{ key: 'v', type: 'String' }] }]);
     const insert = (bodies: unknown) => own.api('POST', '/api/data/things/bulk', { body: bodies });
     await insert(['a', 'b', 'c', 'd'].map((v, n) => ({ v, n })));
@@ -317,7 +317,7 @@ describe('a cursor', () => {
     expect(second.body.data.items.map(({ n }) => n)).toEqual([1, 0, 5, 4]);
   });
 
-  test('400 INVALID_CURSOR for what is malformed, forged, or of another sort', async () => {
+  test('400 INVALID_CURSOR for a malformed or forged cursor, or one of another sort', async () => {
     const good = (await list('cursor=&limit=2&sort=n')).body.data.nextCursor ?? '';
     const forge = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const bad = [
@@ -355,20 +355,20 @@ describe('a list of more than 5 MiB', () => {
   const tooLarge = { status: 400, body: { code: 'RESULT_TOO_LARGE', message: expect.stringContaining('cursor') } };
 
   test.each(['', 'limit=60', 'page=1&limit=60', 'skip=10&limit=60', 'limit=60&fields=text'])(
-    '400 RESULT_TOO_LARGE for a page by number that would be cut, since the next one begins behind it: %s',
+    '400 RESULT_TOO_LARGE for a numbered page when cutting it would skip documents: %s',
     async (query) => {
       expect(await list(query, 'big')).toMatchObject(tooLarge);
     },
   );
 
-  test('200 for every document once, in pages by number that fit', async () => {
+  test('200 with every document once in numbered pages that fit', async () => {
     const pages = await Promise.all([1, 2, 3].map((page) => list(`page=${page}&limit=40`, 'big')));
     expect(pages.flatMap(idsOf)).toEqual(ids);
     expect((await list('limit=80&fields=n', 'big')).body.data).toMatchObject({ total: 80, page: 1 });
     expect((await list('page=2&limit=60', 'big')).body.data.items).toHaveLength(20);
   });
 
-  test('200 with a page cut at 5 MiB in cursor mode, and a cursor that carries on', async () => {
+  test('200 with a page cut at 5 MiB in cursor mode, and a cursor for the rest', async () => {
     const first = await list('cursor=', 'big');
     expect(JSON.stringify(first.body).length).toBeLessThanOrEqual(5 * 1024 * 1024);
     expect(first.body.data).toMatchObject({ truncated: true, total: 80, cursor: '' });

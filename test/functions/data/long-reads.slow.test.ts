@@ -34,7 +34,7 @@ const newTurns = (): Lock => ({
 
 const refused = { code: 'TOO_MANY_AGGREGATIONS' };
 
-/** Takes the turn and keeps it until `end`; resolves once it has it. */
+/** Acquires the lock and keeps it until `end`; resolves when it is acquired. */
 const hold = async (turns: Lock): Promise<{ readonly end: () => Promise<void> }> => {
   const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const held = withLock(turns, () => {
@@ -50,8 +50,8 @@ const hold = async (turns: Lock): Promise<{ readonly end: () => Promise<void> }>
   };
 };
 
-describe('what goes in turns', () => {
-  test('429: of 50 at once never more than one is at it, each that is done was, and the next one can', async () => {
+describe('work under an exclusive lock', () => {
+  test('429 for some of 50 concurrent callers; one runs at a time, and the next one can run', async () => {
     const turns = newTurns();
     let [running, most, done] = [0, 0, 0];
     const work = async () => {
@@ -71,7 +71,7 @@ describe('what goes in turns', () => {
     await next.end();
   });
 
-  test('429 with how long a killed run keeps its turn at most; then that is another’s, which the first one cannot end', async () => {
+  test('429 with the longest time that a killed run keeps the lock; then another run has it, which the first cannot end', async () => {
     const turns = newTurns();
     const killed = await hold(turns);
     const failure = await withLock(turns, async () => undefined).catch((error: unknown) => error);
@@ -87,7 +87,7 @@ describe('what goes in turns', () => {
     expect(await withLock(turns, async () => 'mine')).toBe('mine');
   });
 
-  test('gives the turn back where the work fails', async () => {
+  test('releases the lock when the work fails', async () => {
     const turns = newTurns();
     const failing = withLock(turns, async () => {
       throw new Error('broken');
@@ -111,7 +111,7 @@ describe('long reads of a project', () => {
       body: { pipeline },
     });
 
-  test('429 for each of 17 more at once while one is at it, with when to come again; another project has its turn', async () => {
+  test('429 with Retry-After for 17 more reads while one runs; another project can read', async () => {
     const [busy, quiet] = [lockOf(newId().toHexString(), 'query'), lockOf(newId().toHexString(), 'aggregation')];
     const held = await hold({ ...busy, leaseMs: 600_000 });
     const more = Promise.allSettled(
@@ -127,11 +127,11 @@ describe('long reads of a project', () => {
     expect(await withLock(busy, async () => 'the next')).toBe('the next');
   });
 
-  test('429 TOO_MANY_AGGREGATIONS beyond one at a time, which says what to do; quick ones go on, and the next has a turn', async () => {
+  test('429 TOO_MANY_AGGREGATIONS with advice beyond one at a time; quick ones still run, and the next one succeeds', async () => {
     const many = ['a', 'b', 'c'].flatMap((name) => [{ $set: { [name]: range } }, { $unwind: `$${name}` }]);
     const endless = [...many, { $group: { _id: null, n: { $sum: '$c' } } }];
     const other = await hold({ ...lockOf(project.id, 'query'), leaseMs: 600_000 });
-    // Time passes twenty times as fast for who waits here.
+    // Time passes twenty times as fast for the waiting read.
     const begun = now();
     clock.now = () => now() + 20 * (now() - begun);
     const refused = invoke(aggregateDocuments, {
@@ -150,11 +150,11 @@ describe('long reads of a project', () => {
   });
 });
 
-/** A million steps for each document, between which the database looks at the time. */
+/** A million steps for each document, between which the database checks the time limit. */
 const slowPattern = 'a*a*[bc]';
 const slowly = (text: string) => ({ where: { text: { $regex: text } } });
 
-describe('reads that a caller’s conditions make long', () => {
+describe('reads that take long because of a caller’s conditions', () => {
   let project: TestProject;
   let other: TestProject;
   let token: string;
@@ -196,7 +196,7 @@ describe('reads that a caller’s conditions make long', () => {
     ['a count of a private collection', () => query({ ...slowly(slowPattern), count: true }, 'diaries', user())],
   ];
 
-  test.each(readers)('429 TOO_MANY_SLOW_QUERIES for %s while another long read is under way', async (_what, read) => {
+  test.each(readers)('429 TOO_MANY_SLOW_QUERIES for %s while another long read is running', async (_what, read) => {
     const held = await hold({ ...lockOf(project.id, 'aggregation'), leaseMs: 600_000 });
     const begun = now();
     clock.now = () => now() + 20 * (now() - begun);
@@ -208,11 +208,11 @@ describe('reads that a caller’s conditions make long', () => {
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('400 QUERY_TIMEOUT for a long read that has its turn', async () => {
+  test('400 QUERY_TIMEOUT for a long read that has the lock', async () => {
     expect(await list(slowPattern)).toMatchObject({ status: 400, body: { code: 'QUERY_TIMEOUT' } });
   });
 
-  test('400 QUERY_TIMEOUT for a read to which the database says nothing, but that it is there', async () => {
+  test('400 QUERY_TIMEOUT when the database answers pings but not the read', async () => {
     const third = await newProject(collections);
     const { command } = Db.prototype;
     const silent = vi.spyOn(Db.prototype, 'command').mockImplementation(function (this: Db, sent, options) {
@@ -224,7 +224,7 @@ describe('reads that a caller’s conditions make long', () => {
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'QUERY_TIMEOUT' });
   });
 
-  test('a read of another project has a connection while 30 of one are long', async () => {
+  test('a read of another project gets a connection while 30 long reads of one project run', async () => {
     const ended: string[] = [];
     const long = Array.from({ length: 30 }, (_, n) =>
       query(slowly(`a*a*[${n}b]`)).then(({ status, body }) => {
@@ -243,10 +243,10 @@ describe('reads that a caller’s conditions make long', () => {
   });
 });
 
-describe('reads that the database cannot end in time, as one pattern takes it seconds', () => {
+describe('reads that the database cannot end in time because one pattern takes seconds', () => {
   const costly = (n: number) => ({ text: { $regex: `a*a*[${n}b]` } });
 
-  test('400 QUERY_TIMEOUT, 429 or 503 for each of 8 at once, and 200 for another project meanwhile', async () => {
+  test('400 QUERY_TIMEOUT, 429 or 503 for each of 8 concurrent reads, and 200 for another project meanwhile', async () => {
     const [project, other] = [await newProject([{ name: 'posts' }]), await newProject([{ name: 'posts' }])];
     const texts = Array.from({ length: 300 }, () => ({ text: 'a'.repeat(3000), isDeleted: false, deletedAt: null }));
     await onManaged(project, (db) => db.collection('posts').insertMany(texts), 30_000);
@@ -275,8 +275,8 @@ describe('reads that the database cannot end in time, as one pattern takes it se
   });
 });
 
-describe('where commands are sent', () => {
-  /** What else reads a project's database: by id, by an index that leads to nothing else, or for a write. */
+describe('the files that send commands', () => {
+  /** Other files that read a project’s database: by id, by an index scan, or for a write. */
   const others = [
     'access/bind.ts',
     'access/try-rules.ts',
@@ -294,7 +294,7 @@ describe('where commands are sent', () => {
     'store/upsert.ts',
   ];
 
-  test('no other file of documents than these reaches a database past the turns', () => {
+  test('no other file of shared/documents accesses a database without the lock', () => {
     const root = path.resolve(import.meta.dirname, '../../../shared/documents');
     const reaching = globSync('**/*.ts', { cwd: root }).filter((file) =>
       /\bon(?:Project|Managed|Collection)\b/.test(readFileSync(path.join(root, file), 'utf8')),

@@ -83,7 +83,7 @@ const items = async (name: string, query: string, who: RequestOptions = {}) => {
   return list.body.data.items;
 };
 
-/** Documents of a collection without a schema's help, as many as are asked for. */
+/** Stores this many documents directly in the database. */
 const store = (name: string, count: number, more: object = {}) =>
   onManaged(
     project,
@@ -94,7 +94,7 @@ const store = (name: string, count: number, more: object = {}) =>
     30_000,
   );
 
-/** A call whose time is over after its first step. */
+/** Sends an update whose time limit is over after its first step. */
 const shortCall = async (who: RequestOptions | undefined): Promise<Result> => {
   await insert(
     'notes',
@@ -133,7 +133,7 @@ beforeAll(async () => {
 afterEach(() => vi.restoreAllMocks());
 
 describe('an update of many documents', () => {
-  test('200 changes each document that matches, and no other', async () => {
+  test('200 changes each matching document and no other', async () => {
     await insert('tasks', [
       { n: 1, code: 'a' },
       { n: 2, code: 'b' },
@@ -147,7 +147,7 @@ describe('an update of many documents', () => {
     expect(first).not.toHaveProperty('meta');
   });
 
-  test('200 lists the documents that the changes would make invalid or equal, and changes the others', async () => {
+  test('200 lists the documents whose changes would be invalid or duplicate, and changes the others', async () => {
     const [low, high] = await insert('tasks', [
       { n: 10, code: 'x' },
       { n: 20, code: 'y' },
@@ -169,7 +169,7 @@ describe('an update of many documents', () => {
     }
   });
 
-  test('200 with a cursor, past 1000 documents and past errors, until nothing is left', async () => {
+  test('200 with a cursor that continues past 1000 documents and past errors until the end', async () => {
     await store('tasks', 1005, { of: 'walk' });
     const where = { of: 'walk' };
     const calls: Result[] = [];
@@ -205,7 +205,7 @@ describe('an update of many documents', () => {
     expect((await send('PATCH', 'notes', body, ann)).status).toBe(200);
   });
 
-  test('200 ends when its time is over, with a cursor', async () => {
+  test('200 with a cursor when the time limit is over', async () => {
     const { matched, changed, more, cursor } = await shortCall(ann);
     expect([matched, changed, more, typeof cursor]).toEqual([20, 20, true, 'string']);
   });
@@ -231,11 +231,11 @@ describe('an update of many documents', () => {
     expect(await send('PATCH', 'tasks', body)).toMatchObject({ status: 400, body: { code } });
   });
 
-  test('400 VALIDATION_FAILED for a condition by a field that a closed collection lacks', async () => {
+  test('400 VALIDATION_FAILED for a condition on a field that a closed collection lacks', async () => {
     expect((await update('watched', { nn: 1 }, { n: 1 })).status).toBe(400);
   });
 
-  test('moves each document on in the changes feed', async () => {
+  test('gives each document a new position in the changes feed', async () => {
     await insert('watched', [{ n: 50 }, { n: 50 }]);
     const start = await project.api<{ data: { next: string } }>('GET', '/api/data/watched/changes');
     await update('watched', { n: 50 }, { n: 51 });
@@ -249,7 +249,7 @@ describe('an update of many documents', () => {
 });
 
 describe('a deletion of many documents', () => {
-  test('200 moves each document that matches to the trash, or deletes it permanently', async () => {
+  test('200 moves each matching document to the trash, or deletes it permanently', async () => {
     const ids = await insert('tasks', [
       { n: 2000, code: 'd' },
       { n: 2000, code: 'e' },
@@ -270,7 +270,7 @@ describe('a deletion of many documents', () => {
 });
 
 describe('the rights of a caller', () => {
-  test('200 lists the documents of others that the caller may read with NOT_OWNER', async () => {
+  test('200 lists other users’ readable documents with NOT_OWNER', async () => {
     const [mine] = await insert('notes', [{ n: 41 }], ann);
     const [theirs] = await insert('notes', [{ n: 41 }], bob);
     const { body } = await update('notes', { n: 41 }, { n: 42 }, ann);
@@ -279,7 +279,7 @@ describe('the rights of a caller', () => {
     expect((await remove('notes', { n: { $in: [41, 42] } }, ann)).body.data).toMatchObject({ changed: 1 });
   });
 
-  test('200 lists what the rules refuse with RULE_DENIED, and what fields refuse with FIELD_PROTECTED', async () => {
+  test('200 lists documents that the rules reject with RULE_DENIED, and protected fields with FIELD_PROTECTED', async () => {
     await insert('cards', [{ n: 1 }, { n: 2 }], ann);
     const [theirs] = await insert('cards', [{ n: 1 }], bob);
     const { body } = await update('cards', { n: { $gte: 1 } }, { state: 'done' }, ann);
@@ -291,7 +291,7 @@ describe('the rights of a caller', () => {
     expect(purged.body.data).toMatchObject({ changed: 0, errors: [{ code: 'RULE_DENIED' }, { code: 'RULE_DENIED' }] });
   });
 
-  test('400 INVALID_FILTER for a condition by a field that the caller may not read', async () => {
+  test('400 INVALID_FILTER for a condition on a field that the caller may not read', async () => {
     const hidden = { status: 400, body: { code: 'INVALID_FILTER' } };
     expect(await update('cards', { secret: 'x' }, { n: 3 }, ann)).toMatchObject(hidden);
     expect(await remove('cards', { secret: 'x' }, ann)).toMatchObject(hidden);
@@ -317,7 +317,7 @@ describe('the rights of a caller', () => {
   });
 });
 
-describe('what it costs and bears', () => {
+describe('cost and concurrency', () => {
   const params = { collectionName: 'tasks' };
 
   test('one find, and one command for each document', async () => {
@@ -336,7 +336,7 @@ describe('what it costs and bears', () => {
     expect(mongodb(deleted)).toEqual([...Array.from({ length: 3 }, () => 'mongodb delete'), 'mongodb find']);
   });
 
-  test('of 50 concurrent calls each document is counted down once', async () => {
+  test('each document is counted down once when 50 calls run concurrently', async () => {
     await insert(
       'tasks',
       Array.from({ length: 20 }, (_, n) => ({ n: 1, code: `race-${n}`, of: 'race' })),

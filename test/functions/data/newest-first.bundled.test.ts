@@ -8,19 +8,19 @@ interface Page {
   readonly data: { readonly items: readonly { readonly n: number }[]; readonly nextCursor: string | null };
 }
 
-/** Documents in the order they were inserted in, several a second. */
+/** Several documents a second, in insertion order. */
 const count = 60;
 const newestFirst = Array.from({ length: count }, (_, n) => count - 1 - n);
 
 let project: TestProject;
 
-/** Waits until the clock shows another millisecond: what two processes make within one is in no order. */
+/** Waits for the next millisecond, because ids that two processes create within one have no order. */
 const laterMoment = async (): Promise<void> => {
   const before = clock.now();
   while (clock.now() === before) await new Promise(setImmediate);
 };
 
-/** Inserts by a function of the stack, by another one there, two at once, and by a process of its own: this one. */
+/** Inserts through one function of the stack, another one (two documents), or this process. */
 const insertFrom = (n: number): Promise<{ readonly status: number }> => {
   const { api, secretKey: key } = project;
   if (n % 4 === 0) return api('POST', '/api/data/notes', { body: { n } });
@@ -39,13 +39,13 @@ beforeAll(async () => {
 const numbersIn = ({ data }: Page): number[] => data.items.map(({ n }) => n);
 const list = async (query: string): Promise<Page> => (await project.api<Page>('GET', `/api/data/notes?${query}`)).body;
 
-describe('what several processes insert in turn', () => {
-  test('is listed in the order of time', async () => {
+describe('documents that several processes insert one after another', () => {
+  test('are listed in time order', async () => {
     expect(numbersIn(await list(''))).toEqual(newestFirst);
     expect(numbersIn(await list('sort=_id'))).toEqual(newestFirst.toReversed());
   });
 
-  test('is in that order over the pages of a cursor', async () => {
+  test('are in that order across the pages of a cursor', async () => {
     const seen: number[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
       const page: Page = await list(`limit=7&cursor=${cursor}`);
@@ -55,7 +55,7 @@ describe('what several processes insert in turn', () => {
     expect(seen).toEqual(newestFirst);
   });
 
-  test('is in that order in the data browser', async () => {
+  test('are in that order in the data browser', async () => {
     const path = `/api/projects/${project.id}/collections/notes/documents`;
     expect(numbersIn((await project.developer.dashboard<Page>('GET', path)).body)).toEqual(newestFirst);
   });

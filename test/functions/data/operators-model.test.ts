@@ -21,7 +21,7 @@ const bounded = [
   { key: 'set', type: 'Array', items: { type: 'Number' }, maxItems: 5, uniqueItems: true },
 ];
 
-/** A generator of random numbers that a seed repeats. */
+/** A random generator with repeatable results for a seed. */
 const randoms = (seed: number) => {
   let state = seed;
   return (below: number): number => {
@@ -49,7 +49,7 @@ const array = (value: Value | undefined): Value[] => {
   return value;
 };
 
-/** What the operators mean, in plain JavaScript. */
+/** A model of the operators in plain JavaScript. */
 const model: Record<string, (value: Value | undefined, argument: never) => Value | undefined> = {
   $inc: (value, by: number) => exact(number(value, 0) + by),
   $mul: (value, by: number) => exact(number(value, 0) * by),
@@ -168,13 +168,13 @@ const runs = async (collection: 'notes' | 'bounded', seed: number, steps: number
     outcomes.set(String(answer.body.code ?? 200), (outcomes.get(String(answer.body.code ?? 200)) ?? 0) + 1);
     if (typeof expected === 'string') {
       expect(answer.status, about).toBe(400);
-      // Of several failures any may be told.
+      // Any one of several failures may be returned.
       if (paths.length === 1) expect(answer.body.code, about).toBe(expected);
     } else {
       expect(answer.status, about).toBe(200);
       const { _id, isDeleted, deletedAt, createdAt, updatedAt, ...shown } = answer.body.data;
       expect(shown, about).toEqual(JSON.parse(JSON.stringify(expected)));
-      // What rules are asked about is worked out by the service itself.
+      // The service itself computes the result that it checks against rules.
       const { set, operations } = planUpdate(schemaFree, sent(update));
       const { _id: made, ...applied } = appliedBy(set, operations).to({ _id: new ObjectId(id), ...fields });
       expect(JSON.parse(JSON.stringify(applied)), about).toEqual(shown);

@@ -99,7 +99,7 @@ const get = async (collection: string, id: string): Promise<Doc> =>
   (await project.api<Doc>('GET', `/api/data/${collection}/${id}`)).body;
 
 describe('operators of one update', () => {
-  test.each(['PATCH', 'PUT'])('200 with %s: all apply together, beside plain fields', async (method) => {
+  test.each(['PATCH', 'PUT'])('200 with %s: all operators apply together, with plain fields', async (method) => {
     const id = await create('notes', { a: 1, b: 2, c: 3, d: 4, list: ['x', 'y'], set: [1], old: true, meta: { n: 1 } });
     const body = {
       title: 'set',
@@ -125,7 +125,7 @@ describe('operators of one update', () => {
     expect(answer.headers.get('etag')).toBe('"2"');
   });
 
-  test('200 with elements that are removed by value, by a condition, by a pattern and by id', async () => {
+  test('200 with elements removed by value, condition, pattern and id', async () => {
     const id = await create('notes', {
       values: [1, 'x', null, [1, 2], 3],
       rows: [
@@ -145,19 +145,19 @@ describe('operators of one update', () => {
     expect((await update('products', of, { $pull: { makers: one } })).body.data.makers).toEqual([two]);
   });
 
-  test('200 with dates: $min and $max compare them, as the schema has a Date', async () => {
+  test('200 with dates: $min and $max compare them as dates when the schema has a Date', async () => {
     const id = await create('products', { name: 'dated', seenAt: '2026-01-02T00:00:00Z' });
     const seen = async (body: object) => (await update('products', id, body)).body.data.seenAt;
     expect(await seen({ $max: { seenAt: '2026-01-01' } })).toBe('2026-01-02T00:00:00.000Z');
     expect(await seen({ $min: { seenAt: '2026-01-01' } })).toBe('2026-01-01T00:00:00.000Z');
   });
 
-  test('200 with a name that is a number of an object, which $unset removes', async () => {
+  test('200 when $unset removes a numeric name of an object', async () => {
     const id = await create('notes', { months: { 1: 'a', 2: 'b' } });
     expect((await update('notes', id, { $unset: ['months.1', 'nothing.1.x'] })).body.data.months).toEqual({ 2: 'b' });
   });
 
-  test('200 with an operator on an element by its position', async () => {
+  test('200 when an operator changes an element by its position', async () => {
     const id = await create('products', { name: 'lines', lines: [{ sku: 'a', count: 1 }, { sku: 'b' }] });
     const body = { $inc: { 'lines.0.count': 2, 'lines.1.count': 5 } };
     expect((await update('products', id, body)).body.data.lines).toEqual([
@@ -173,7 +173,7 @@ describe('operators of one update', () => {
     expect(answer).toMatchObject({ status: 200, body: { data: { n: 2 } } });
   });
 
-  test('200 without system fields, which are ignored', async () => {
+  test('200 with system fields ignored', async () => {
     const id = await create('notes', { n: 1 });
     const body = { $inc: { n: 1, _rev: 5 }, $unset: ['createdAt', '_id'], $max: { 'deletedAt.x': 1 } };
     expect(await update('notes', id, body)).toMatchObject({ status: 200, body: { data: { n: 2 } } });
@@ -186,9 +186,9 @@ describe('400 INVALID_UPDATE', () => {
     ['an unknown operator', { $rename: { a: 'b' } }, '$rename'],
     ['$set', { $set: { a: 1 } }, 'beside the operators'],
     ['no object of fields', { $inc: 5 }, 'takes an object'],
-    ['a text where $inc needs a number', { $inc: { a: '1' } }, 'takes a number'],
-    ['null where $mul needs a number', { $mul: { a: null } }, 'takes a number'],
-    ['a list where $max needs a number', { $max: { a: [1] } }, 'takes a number'],
+    ['a text when $inc needs a number', { $inc: { a: '1' } }, 'takes a number'],
+    ['null when $mul needs a number', { $mul: { a: null } }, 'takes a number'],
+    ['a list when $max needs a number', { $max: { a: [1] } }, 'takes a number'],
     ['a path twice', { $inc: { a: 1 }, $mul: { a: 2 } }, 'twice'],
     ['a path twice, once as a plain field', { a: 1, $inc: { a: 1 } }, 'twice'],
     ['a path twice in a list', { $unset: ['a', 'a'] }, 'twice'],
@@ -197,12 +197,12 @@ describe('400 INVALID_UPDATE', () => {
     ['the object form of $unset', { $unset: { a: 1 } }, '{"$unset":["a","b.c"]}'],
     ['the object form of $currentDate', { $currentDate: { a: true } }, '{"$currentDate":["a","b.c"]}'],
     ['a list of other things than paths', { $unset: [1] }, 'list of fields'],
-    ['another member beside $each', { $push: { list: { $each: [1], $sort: 1 } } }, '$sort'],
-    ['a field beside $each', { $push: { list: { $each: [1], note: 1 } } }, 'note'],
+    ['another member next to $each', { $push: { list: { $each: [1], $sort: 1 } } }, '$sort'],
+    ['a field next to $each', { $push: { list: { $each: [1], note: 1 } } }, 'note'],
     ['$position of $addToSet', { $addToSet: { list: { $each: [1], $position: 0 } } }, '$position'],
     ['$each without a list', { $push: { list: { $each: 1 } } }, '$each'],
     ['$position without $each', { $push: { list: { $position: 1 } } }, '$each'],
-    ['$slice that is no whole number', { $push: { list: { $each: [], $slice: 1.5 } } }, '$slice'],
+    ['$slice that is not a whole number', { $push: { list: { $each: [], $slice: 1.5 } } }, '$slice'],
     ['an element in $unset', { $unset: ['list.0'] }, '$pull'],
     ['a path through an element in $unset', { $unset: ['rows.0.k'] }, '$pull'],
     ['an empty name', { $inc: { 'a..b': 1 } }, 'empty name'],
@@ -221,7 +221,7 @@ describe('400 INVALID_UPDATE', () => {
     ['$inc beyond 2^53-1', { $inc: { big: 2 } }, 'larger than 9007199254740991'],
     ['$inc below -(2^53-1)', { $inc: { low: -2 } }, 'larger than 9007199254740991'],
     ['$mul beyond 2^53-1', { $mul: { big: -2 } }, 'larger than 9007199254740991'],
-    ['$mul beyond what a number holds', { $mul: { huge: 1e300 } }, 'larger than 9007199254740991'],
+    ['$mul with a result that is too large', { $mul: { huge: 1e300 } }, 'larger than 9007199254740991'],
   ])('for %s, which changes nothing', async (_what, body, said) => {
     const fields = {
       ...{ a: 1, text: 'x', none: null, list: [1], rows: [{ k: 1 }], meta: { n: 1 } },
@@ -234,7 +234,7 @@ describe('400 INVALID_UPDATE', () => {
     expect(await get('notes', id)).toMatchObject(fields);
   });
 
-  test('for a position of an array that the schema declares, even if nothing is stored', async () => {
+  test('for a position of an array that the schema declares, even when nothing is stored', async () => {
     const id = await create('products', { name: 'x' });
     const answer = await update('products', id, { $unset: ['lines.0.count'] });
     expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_UPDATE' } });
@@ -250,8 +250,8 @@ describe('400 INVALID_UPDATE', () => {
 describe('400 VALIDATION_FAILED', () => {
   test.each<[string, unknown, string]>([
     ['a result below min', { $inc: { stock: -6 } }, 'stock must be at least 0'],
-    ['a result that is no whole number', { $inc: { stock: 0.5 } }, 'stock must be a whole number'],
-    ['a product that is no whole number', { $mul: { stock: 0.5 } }, 'stock must be a whole number'],
+    ['a result that is not a whole number', { $inc: { stock: 0.5 } }, 'stock must be a whole number'],
+    ['a product that is not a whole number', { $mul: { stock: 0.5 } }, 'stock must be a whole number'],
     ['a result that is not allowed', { $inc: { level: 1 } }, 'level must be one of 1, 2, 4'],
     ['a result above max', { $mul: { rate: 2 } }, 'rate must be at most 0.7'],
     ['a maximum above max', { $max: { rate: 0.8 } }, 'rate must be at most 0.7'],
@@ -298,7 +298,7 @@ describe('400 VALIDATION_FAILED', () => {
   test('200 at a bound, with fractions', async () => {
     const id = await create('products', { name: 'n', rate: 0.3 });
     expect((await update('products', id, { $inc: { rate: -0.1 } })).body.data.rate).toBe(0.3 - 0.1);
-    // 0.3 - 0.1 is a little less than 0.2, so half of it is less than 0.1.
+    // 0.3 - 0.1 is slightly less than 0.2, so half of it is less than 0.1.
     expect(await update('products', id, { $mul: { rate: 0.5 } })).toMatchObject({ status: 400 });
     expect((await update('products', id, { $max: { rate: 0.2 } })).body.data.rate).toBe(0.2);
     expect((await update('products', id, { $mul: { rate: 0.5 } })).body.data.rate).toBe(0.1);
@@ -306,7 +306,7 @@ describe('400 VALIDATION_FAILED', () => {
 });
 
 describe('other failures', () => {
-  test('400 INVALID_FILTER for a condition of $pull that is none, and for a pattern that may take long', async () => {
+  test('400 INVALID_FILTER for an invalid $pull condition, and for a pattern that may take long', async () => {
     const id = await create('notes', { list: ['x'] });
     for (const condition of [{ $near: 1 }, {}, { $regex: '(a)\\1' }])
       expect(await update('notes', id, { $pull: { list: condition } })).toMatchObject({
@@ -315,14 +315,14 @@ describe('other failures', () => {
       });
   });
 
-  test('404 DOCUMENT_NOT_FOUND for a missing document, and for one in the trash', async () => {
+  test('404 DOCUMENT_NOT_FOUND for a missing document, and for a trashed one', async () => {
     const id = await create('products', { name: 'gone', stock: 1 });
     await project.api('DELETE', `/api/data/products/${id}`);
     for (const missing of [id, 'f'.repeat(24)])
       expect(await update('products', missing, { $inc: { stock: -5 } })).toMatchObject({ status: 404 });
   });
 
-  test('403 NOT_OWNER before what the stored value says', async () => {
+  test('403 NOT_OWNER before errors about the stored value', async () => {
     const id = await create('mine', { n: 1, userId: 'b'.repeat(24) });
     expect(await update('mine', id, { $inc: { n: -5 } }, ann)).toMatchObject({
       status: 403,
@@ -343,7 +343,7 @@ describe('other failures', () => {
     },
   );
 
-  test('409 DUPLICATE_VALUE if the result is unique and taken', async () => {
+  test('409 DUPLICATE_VALUE when the result of a unique field is taken', async () => {
     await create('products', { name: 'n', rank: 11 });
     const id = await create('products', { name: 'n', rank: 10 });
     expect(await update('products', id, { $inc: { rank: 1 } })).toMatchObject({
@@ -352,13 +352,13 @@ describe('other failures', () => {
     });
   });
 
-  test('412 REVISION_MISMATCH before what the stored value says', async () => {
+  test('412 REVISION_MISMATCH before errors about the stored value', async () => {
     const id = await create('products', { name: 'n', stock: 0 });
     const answer = await update('products', id, { $inc: { stock: -1 } }, { headers: { 'if-match': '"7"' } });
     expect(answer).toMatchObject({ status: 412, body: { code: 'REVISION_MISMATCH', data: { stock: 0 } } });
   });
 
-  test('413 DOCUMENT_TOO_LARGE if added elements make the document too large', async () => {
+  test('413 DOCUMENT_TOO_LARGE when added elements make the document too large', async () => {
     const big = 'x'.repeat(900_000);
     const id = await create('notes', { list: [big] });
     for (let round = 0; round < 3; round += 1) await update('notes', id, { $push: { list: big } });
@@ -373,8 +373,8 @@ describe('other failures', () => {
   });
 });
 
-describe('rules decide on the result', () => {
-  test('200 with what after allows, and 403 RULE_DENIED with anything else', async () => {
+describe('rules check the result', () => {
+  test('200 when after allows the result, 403 RULE_DENIED otherwise', async () => {
     const id = await create('ruled', { likes: 1, people: [], other: 1 });
     expect(await update('ruled', id, { $inc: { likes: 1 } }, ann)).toMatchObject({ status: 200 });
     expect(await update('ruled', id, { $push: { people: annId } }, ann)).toMatchObject({ status: 200 });
@@ -390,7 +390,7 @@ describe('rules decide on the result', () => {
     expect(await get('ruled', id)).toMatchObject({ likes: 2, people: [annId], other: 1 });
   });
 
-  test('50 concurrent callers each count, or are told 503 TOO_MANY_WRITERS', async () => {
+  test('50 concurrent callers each count, or get 503 TOO_MANY_WRITERS', async () => {
     const id = await create('ruled', { likes: 0, people: [] });
     const answers = await inParallel(50, () => update('ruled', id, { $inc: { likes: 1 } }, ann));
     const { 200: done = 0, 503: busy = 0 } = tally(answers);
@@ -400,7 +400,7 @@ describe('rules decide on the result', () => {
 });
 
 describe('concurrent callers', () => {
-  test('20 of 50 take from a stock of 20, in 20 rounds', async () => {
+  test('exactly 20 of 50 callers succeed with a stock of 20, in 20 rounds', async () => {
     for (let round = 0; round < 20; round += 1) {
       const id = await create('products', { name: 'n', stock: 20 });
       const answers = await inParallel(50, () => update('products', id, { $inc: { stock: -1 } }));
@@ -412,7 +412,7 @@ describe('concurrent callers', () => {
     }
   });
 
-  test('every element that was added is there, none beyond maxItems', async () => {
+  test('every added element is stored, and never more than maxItems', async () => {
     const [list, few] = [await create('notes', { list: [] }), await create('products', { name: 'n' })];
     const pushed = await inParallel(50, (n) => update('notes', list, { $push: { list: n } }));
     expect(tally(pushed)).toEqual({ 200: 50 });
@@ -423,8 +423,8 @@ describe('concurrent callers', () => {
   });
 });
 
-describe('what follows a write', () => {
-  test('the feed has it, and an Idempotency-Key repeats the answer without counting again', async () => {
+describe('the effects of a write', () => {
+  test('the feed contains it, and an Idempotency-Key replays the response without counting again', async () => {
     const id = await create('fed', { n: 1 });
     const { body: start } = await project.api<{ data: { next: string } }>('GET', '/api/data/fed/changes');
     const headers = { 'idempotency-key': 'count-once' };
@@ -450,7 +450,7 @@ describe('commands of a warm request', () => {
       expect(answer.status, JSON.stringify(answer.body)).toBe(200);
     });
 
-  test('an operator costs what a plain update costs: one command', async () => {
+  test('an operator needs one command, like a plain update', async () => {
     const frozen = Date.now();
     clock.now = () => frozen;
     const [notes, shop] = [

@@ -8,8 +8,8 @@ import type { Answer, RequestOptions } from '../../support/clients/client.ts';
 import { type CollectionInput, newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 /*
- * An answer gives something away where it depends on a document that the caller may not read. So every probe is sent
- * twice, while the hidden documents exist and after they are gone for good, and must be answered the same.
+ * A response leaks if it depends on a document that the caller may not read. So every probe is sent twice, before and
+ * after the hidden documents are deleted permanently, and both responses must match.
  */
 
 const annId = 'a'.repeat(24);
@@ -18,7 +18,7 @@ const secret = 'treasure';
 
 const own = { userId: { $user: '_id' } };
 
-/** The same rights by mode, and by rules that look nothing up. */
+/** The same rights as a fixed mode and as rules without lookups. */
 const modes = [
   ['a private collection', { enabled: true, mode: 'private' }],
   [
@@ -69,10 +69,10 @@ describe.each(modes)('in %s', (_title, rls) => {
   let bob: RequestOptions;
   let nobody: RequestOptions;
   const secretKey: RequestOptions = {};
-  /** Hidden from Bob: Ann's documents in `todos`, one of them in the trash. */
+  /** Hidden from Bob: Ann’s documents in `todos`, one of them trashed. */
   let hidden: string;
   let hiddenTrashed: string;
-  /** In the trash of `notes`, which nobody sees without asking for it. */
+  /** Trashed in `notes`: visible only on request. */
   let trashed: string;
 
   const insert = async (collection: string, body: unknown): Promise<string> => {
@@ -408,7 +408,7 @@ describe.each(modes)('in %s', (_title, rls) => {
       }),
     );
 
-  /** A few at a time: all at once would wait for each other for longer than a request may take. */
+  /** Sends a few at a time: all together would wait for each other longer than a request may take. */
   const sendAll = async (caller?: RequestOptions): Promise<ReadonlyMap<string, unknown>> => {
     const answers = new Map<string, unknown>();
     const waiting = [...requests];
@@ -469,7 +469,7 @@ describe.each(modes)('in %s', (_title, rls) => {
     for (const { title } of probes) answers.set(title, { before: before.get(title), after: after.get(title) });
   });
 
-  describe('a hidden document changes nothing of the answer', () => {
+  describe('a hidden document does not affect the response', () => {
     test.each(probes)('$who: $title', ({ title }) => {
       const { before, after } = answers.get(title) ?? {};
       expect(before).toBeDefined();
@@ -478,7 +478,7 @@ describe.each(modes)('in %s', (_title, rls) => {
       expect(JSON.stringify(before)).not.toContain(`"task":"${secret}"`);
     });
 
-    test('although nearly every probe that aims at one tells the secret key of it', () => {
+    test('nearly every probe at a hidden document shows it to the secret key', () => {
       const aimed = probes.filter(({ title }) => !title.includes('trash:'));
       const silent = aimed.filter(
         ({ title }) => JSON.stringify(told.get(title)) === JSON.stringify(toldAfter.get(title)),
@@ -570,7 +570,7 @@ describe.each(modes)('in %s', (_title, rls) => {
       '&sort=by',
       '&cursor=',
       '&expand=by',
-    ])('200 with nothing but the public profile where they are populated%s', async (more) => {
+    ])('200 with only the public profile when they are populated%s', async (more) => {
       for (const who of [secretKey, bob, nobody]) {
         const answer = await project.api<{ data?: { items: { by: object }[] } }>(
           'GET',
@@ -600,7 +600,7 @@ describe.each(modes)('in %s', (_title, rls) => {
       '?fields=by.password',
       '?fields=by.email&populate=by',
       '?count=true&by.password_gt=a',
-    ])('nothing is told of their secret fields by %s', async (text) => {
+    ])('no secret field is revealed by %s', async (text) => {
       const answer = await project.api('GET', `/api/data/feed${text}`);
       expect([200, 400]).toContain(answer.status);
       const told = JSON.stringify(answer.body);

@@ -16,7 +16,7 @@ const refs = (collection: string) => ({
   ],
 });
 
-/** Ids by the name of the document, in either collection. */
+/** Ids by document name, in either collection. */
 const ids = new Map<string, string>();
 const idOf = (collection: string, name: string): string => ids.get(`${collection} ${name}`) ?? '';
 
@@ -56,7 +56,7 @@ beforeAll(async () => {
 
 const all = ['active', 'of ann', 'of bob', 'of nobody'];
 
-/** Who sees what of each collection with `include_deleted=true`. */
+/** The documents of each collection that each caller sees with `include_deleted=true`. */
 const cases: readonly (readonly [collection: string, caller: keyof typeof who, names: readonly string[]])[] = [
   ['shown', 'ann', all],
   ['shown', 'stranger', all],
@@ -76,7 +76,7 @@ describe.each(cases)('the trash of "%s" for %s', (collection, caller, names) => 
     ask<{ name: string; found: { name: string }[] }[]>(`${at}/aggregate?include_deleted=true`, { pipeline });
   const byName = (documents: readonly { name: string }[]) => documents.map(({ name }) => name).sort();
 
-  test('200 in lists, their totals and counts, by page and by cursor', async () => {
+  test('200 in lists, with their totals and counts, by page and by cursor', async () => {
     for (const paging of ['limit=2&page=1', 'limit=2&cursor=', 'limit=100', 'sort=name&name_regex=a']) {
       const { body } = await ask<{ items: { name: string }[]; total: number }>(
         `${collection}?include_deleted=true&${paging}`,
@@ -91,14 +91,14 @@ describe.each(cases)('the trash of "%s" for %s', (collection, caller, names) => 
     expect((await ask<{ items: { name: string }[] }>(collection)).body.data.items).toMatchObject([{ name: 'active' }]);
   });
 
-  test('200 or 404 alone', async () => {
+  test('200 or 404 for a single document', async () => {
     for (const name of all) {
       const { status } = await ask(`${collection}/${idOf(collection, name)}?include_deleted=true`);
       expect([name, status]).toEqual([name, names.includes(name) ? 200 : 404]);
     }
   });
 
-  test('200 where it is populated: as missing where it may not be seen', async () => {
+  test('200 in populated fields, which show a hidden document as missing', async () => {
     const { body } = await ask<{ items: { name: string; to: object | null }[] }>(
       `${collection}-links?include_deleted=true&populate=to`,
     );
@@ -108,7 +108,7 @@ describe.each(cases)('the trash of "%s" for %s', (collection, caller, names) => 
     }
   });
 
-  test('200 in aggregations, and in whatever joins it', async () => {
+  test('200 in aggregations and in joins', async () => {
     expect(byName((await aggregate(collection, [{ $match: {} }])).body.data)).toEqual(names);
     const links = `${collection}-links`;
     const joins = [
@@ -133,7 +133,7 @@ describe.each(cases)('the trash of "%s" for %s', (collection, caller, names) => 
   });
 });
 
-test('400 INVALID_CURSOR for a cursor that names a trashed document of another user', async () => {
+test('400 INVALID_CURSOR when a cursor names another user’s trashed document', async () => {
   const path = '/api/data/hidden?sort=secret&limit=1&include_deleted=true&cursor=';
   const walk = async (caller: RequestOptions): Promise<string[]> => {
     const cursors: string[] = [];
@@ -152,7 +152,7 @@ test('400 INVALID_CURSOR for a cursor that names a trashed document of another u
   }
 });
 
-test('200 shows the setting in the schema; 400 VALIDATION_FAILED for any other one', async () => {
+test('200 with the setting in the schema; 400 VALIDATION_FAILED for any other setting', async () => {
   const rls = { enabled: true, mode: 'public-read', ownerField: 'userId' };
   for (const [name, trash] of [
     ['shown', 'everyone'],

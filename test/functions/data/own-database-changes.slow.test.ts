@@ -84,8 +84,8 @@ const later = (ms: number): void => {
   forgetProjects();
 };
 
-describe('the changes of a collection in an own database', () => {
-  test('200 with what is written through the service, tombstones too, and not with what others write there', async () => {
+describe('the changes of a collection in the project’s own database', () => {
+  test('200 with writes through the service, tombstones included, but not with external writes', async () => {
     const since = await now();
     const [a, b] = [await create(external, { n: 1 }), await create(external, { n: 2 })];
     const theirs = new ObjectId();
@@ -113,7 +113,7 @@ describe('the changes of a collection in an own database', () => {
     expect((listed.body.data as { items: unknown[] }).items).toHaveLength(2);
   });
 
-  test('costs what it costs in ours', async () => {
+  test('cost the same as in a hosted database', async () => {
     const ids = new Map<TestProject, string>();
     const nameOf = (project: TestProject) => (project === external ? 'fed' : 'notes');
     for (const project of [external, managed]) ids.set(project, await create(project, {}, nameOf(project)));
@@ -138,7 +138,7 @@ describe('the changes of a collection in an own database', () => {
     for (const step of steps) expect(await run(external, step)).toEqual(await run(managed, step));
   });
 
-  test('are read from the primary, of what a majority has, whatever the URI prefers', async () => {
+  test('are read from the primary with majority read concern, whatever the URI prefers', async () => {
     const project = await newProject([{ name: 'fed', changes: true }]);
     await connect(project, 'preferring', 'readPreference=secondary&readConcernLevel=local&directConnection=true');
     const id = await create(project);
@@ -150,7 +150,7 @@ describe('the changes of a collection in an own database', () => {
     expect(finds.map(([{ readConcern }]) => readConcern)).toMatchObject([{ level: 'majority' }, { level: 'local' }]);
   });
 
-  test('400 INVALID_POSITION after the project has moved, with the feed there from the beginning', async () => {
+  test('400 INVALID_POSITION after the project moved; the feed of the new database starts from the beginning', async () => {
     const project = await newProject([{ name: 'fed', changes: true }]);
     const before = await create(project);
     const ours = pageOf(await read(project, 'since=0')).next;
@@ -171,7 +171,7 @@ describe('the changes of a collection in an own database', () => {
     expect(brief(await changes('0', 'fed', project))).toEqual([[before, 1]]);
   });
 
-  test('409 while the index of the feed is not there, and 503 while the database is down, after which nothing is missed', async () => {
+  test('409 while the feed’s index is missing, 503 while the database is down; later no change is missed', async () => {
     const since = await now();
     const id = await create(external, { n: 1 });
     await stored('fed').dropIndex('basalt_changes');
@@ -194,9 +194,9 @@ describe('the changes of a collection in an own database', () => {
     expect(brief(await changes(since))).toEqual([[id, 1]]);
   });
 
-  test('wait for 15 s at most, where those of ours wait on', async () => {
+  test('wait for at most 15 s, while a hosted database waits longer', async () => {
     const [theirs, ours] = [await now(), await now('notes', managed)];
-    // No time passes by itself: however slow the machine is, the longer wait is not over before the other.
+    // The clock is stopped, so on a slow machine the longer wait cannot end first.
     const begun = performance.now();
     let passed = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => begun + passed);
@@ -205,7 +205,7 @@ describe('the changes of a collection in an own database', () => {
       answered = true;
     });
     const capped = read(external, `since=${theirs}&wait=20`);
-    // Both have looked at least once by the time that a read of their own is answered.
+    // Both have checked at least once when a later read of each feed has returned.
     await Promise.all([now(), now('notes', managed)]);
     passed = 15_100;
     expect(pageOf(await capped)).toMatchObject({ changes: [], more: false });
@@ -214,14 +214,14 @@ describe('the changes of a collection in an own database', () => {
     expect(brief(pageOf(await waiting))).toEqual([[id, 1]]);
   });
 
-  test('200 as soon as there is something, with wait', async () => {
+  test('200 with wait as soon as a change exists', async () => {
     const since = await now();
     const waiting = read(external, `since=${since}&wait=15`);
     const id = await create(external);
     expect(brief(pageOf(await waiting))).toEqual([[id, 1]]);
   });
 
-  test('400 for one that others have made larger than an answer can be', async () => {
+  test('400 when an external write made a document too large for a response', async () => {
     const since = await now('huge');
     const id = await create(external, { n: 1 }, 'huge');
     await stored('huge').updateOne({ _id: new ObjectId(id) }, { $set: { text: '\u0001'.repeat(1_500_000) } });
@@ -233,7 +233,7 @@ describe('the changes of a collection in an own database', () => {
     expect(brief(await changes(since, 'huge'))).toEqual([[id, 2, 'gone']]);
   });
 
-  test('tell of ids of every type whose documents an emptied trash removes, and the purge after 30 days', async () => {
+  test('contain ids of every type when an emptied trash removes the documents, and the purge removes them after 30 days', async () => {
     const since = await now('emptied');
     const ids = ['a name', 7, { a: 1 }, new ObjectId()];
     const deletedAt = new Date(Date.now() - 1000);
@@ -258,8 +258,8 @@ describe('the changes of a collection in an own database', () => {
   });
 });
 
-describe('If-Match in an own database', () => {
-  test('200 for one of 50 at once, 412 for the others, and one change', async () => {
+describe('If-Match in the project’s own database', () => {
+  test('200 for one of 50 concurrent updates, 412 for the others, and one change', async () => {
     const id = await create(external, { n: 0 });
     const since = await now();
     const answers = await inParallel(50, (n) =>

@@ -79,7 +79,7 @@ afterAll(async () => {
 const stored = (collection: string) => own.client.db('own').collection(collection);
 
 describe('documents of a project with its own database', () => {
-  test('are there, through every operation, and not in the database of the service', async () => {
+  test('are stored there by every operation, and not in the database of the service', async () => {
     const made = await ask(external, createDocument, { body: { text: 'a' } });
     expect(made).toMatchObject({ status: 201, body: { text: 'a', isDeleted: false } });
     const _id = new ObjectId(String(made.body._id));
@@ -103,7 +103,7 @@ describe('documents of a project with its own database', () => {
     expect(await onManaged(external, (db) => db.collection('notes').countDocuments())).toBe(0);
   });
 
-  test('400 and 413 for one of others that is larger than an answer can be, and nothing is done to it', async () => {
+  test('400 and 413 when an external write made a document too large for a response; it does not change', async () => {
     const _id = new ObjectId();
     await stored('huge').insertOne({ _id, text: '\u0001'.repeat(1_000_000), small: 1 });
     const params = { collectionName: 'huge', id: _id.toHexString() };
@@ -124,7 +124,7 @@ describe('documents of a project with its own database', () => {
     expect((await ask(external, deleteDocument, { params, query: 'permanent=true' })).status).toBe(200);
   });
 
-  test('may be what others have written', async () => {
+  test('may be written by other programs', async () => {
     const odd = new ObjectId();
     await stored('free').insertMany([
       { _id: odd, big: Long.fromString('9007199254740993'), exact: Decimal128.fromString('1.5'), text: 'x' },
@@ -188,7 +188,7 @@ describe('documents of a project with its own database', () => {
       },
     );
 
-    test.each(['', '_id', 'tie'])('200 for pages of 5 MiB in the order "%s", to the last one', async (sort) => {
+    test.each(['', '_id', 'tie'])('200 for pages of 5 MiB in the order "%s", up to the last one', async (sort) => {
       const whole = numbers(await mixed(`sort=${sort}`));
       const seen: number[] = [];
       let rest = '&cursor=';
@@ -205,7 +205,7 @@ describe('documents of a project with its own database', () => {
       expect(seen).toEqual(whole);
     });
 
-    test('that follow another one are found by the index', async () => {
+    test('documents after another one are found by the index', async () => {
       const sort = parseSort('');
       const next = afterPosition(sort, [ids.at(-2)], 'any');
       const plan = await stored('mixed').find(next).sort(toMongoSort(sort)).limit(2).explain('executionStats');
@@ -214,7 +214,7 @@ describe('documents of a project with its own database', () => {
     });
   });
 
-  test('have all the room that there is', async () => {
+  test('have no storage limit of the service', async () => {
     const free = await newProject([{ name: 'notes' }]);
     await connect(free, 'roomy');
     const commands = await commandsOf(() => ask(free, createDocument, { body: { a: 1 } }));
@@ -223,7 +223,7 @@ describe('documents of a project with its own database', () => {
 });
 
 describe('users of a project with its own database', () => {
-  test('are in the database of the service, and appear where they are referred to', async () => {
+  test('are in the service’s database, and appear in populated references', async () => {
     const user = await external.newUser({ username: 'ann', name: 'Ann' });
     expect(await storedUsers(external)).toHaveLength(1);
     expect(await own.client.db('own').listCollections({ name: 'users' }).toArray()).toEqual([]);
@@ -238,7 +238,7 @@ describe('users of a project with its own database', () => {
   });
 });
 
-describe('a warm request on an own database costs what one on ours costs:', () => {
+describe('a warm request on the project’s own database needs the commands of one on the hosted database:', () => {
   const query = 'limit=1';
   const cases: readonly (readonly [name: string, handler: Handler, options: InvokeOptions])[] = [
     ['create', createDocument, { body: { text: 'a' } }],
@@ -278,7 +278,7 @@ describe('a warm request on an own database costs what one on ours costs:', () =
 });
 
 describe('two projects', () => {
-  test('in one process never mix, however their requests interleave', async () => {
+  test('never mix in one process, however their requests interleave', async () => {
     const projects = await Promise.all(['one', 'two'].map(() => newProject([{ name: 'notes' }])));
     for (const [index, project] of projects.entries()) await connect(project, `mix${index}`);
     const all = [...projects, await newProject([{ name: 'notes' }])];
@@ -301,7 +301,7 @@ describe('two projects', () => {
     }
   });
 
-  test('are moved at once in the process that moves them, within 5 seconds in another that knows them', async () => {
+  test('move immediately in the process that moves them, and within 5 seconds in other processes', async () => {
     const now = realNow();
     clock.now = () => now;
     const project = await newProject([{ name: 'notes' }]);
@@ -325,14 +325,14 @@ describe('two projects', () => {
   });
 });
 
-describe('503 while the own database is down, within 6 seconds and for nobody else', () => {
+describe('503 while the project’s own database is down, within 6 seconds and only for that project', () => {
   const faults: readonly (readonly [name: string, () => unknown])[] = [
     ['refuses connections', () => own.proxy.refuse()],
     ['is silent', () => own.proxy.hang()],
     ['is silent on the connections that there are', () => own.proxy.loseConnections()],
   ];
 
-  test.each(faults)('where it %s', async (name, fault) => {
+  test.each(faults)('when it %s', async (name, fault) => {
     for (const project of [external, managed]) expect((await ask(project, listDocuments)).status).toBe(200);
     await fault();
     try {
@@ -346,7 +346,7 @@ describe('503 while the own database is down, within 6 seconds and for nobody el
       if (name === 'is silent') expect(answered).toBe(false);
       const mine = await asked;
       expect(performance.now() - start).toBeLessThan(promisedMs);
-      // New connections work where only the old ones are lost, so the driver's own second try may succeed.
+      // New connections work when only old ones are lost, so the driver’s retry may succeed.
       if (name === 'is silent on the connections that there are' && mine.status === 200) return;
       expect(mine).toMatchObject({ status: 503, body: { code: 'OWN_DATABASE_UNAVAILABLE' } });
       expect(Number(mine.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -356,7 +356,7 @@ describe('503 while the own database is down, within 6 seconds and for nobody el
     await expect.poll(async () => (await ask(external, listDocuments)).status).toBe(200);
   });
 
-  test('and users go on', async () => {
+  test('and users still sign in', async () => {
     await own.proxy.refuse();
     try {
       const user = await external.newUser();
@@ -366,7 +366,7 @@ describe('503 while the own database is down, within 6 seconds and for nobody el
     }
   });
 
-  test('and collections are listed and read, with null for how many documents they have', async () => {
+  test('and collections are listed and read, with null as their document count', async () => {
     const { token } = external.developer;
     const read = async (handler: Handler, collectionName?: string) => {
       const params = { projectId: external.id, ...(collectionName && { collectionName }) };
@@ -387,7 +387,7 @@ describe('503 while the own database is down, within 6 seconds and for nobody el
     await expect.poll(async () => (await counts())?.length).toBe(5);
   });
 
-  test('also where its URI cannot be opened', async () => {
+  test('also when its URI cannot be opened', async () => {
     const project = await newProject([{ name: 'notes' }]);
     const placement = { kind: 'external', encryptedUri: 'AAAA', host: 'db.example.com' };
     await onControl((db) =>
@@ -401,7 +401,7 @@ describe('503 while the own database is down, within 6 seconds and for nobody el
   });
 });
 
-test('an own database is left as it is where its project is deleted', async () => {
+test('a project’s own database stays unchanged when the project is deleted', async () => {
   const project = await newProject([{ name: 'notes' }]);
   await connect(project, 'left');
   await ask(project, createDocument, { body: { text: 'stays' } });

@@ -49,7 +49,7 @@ const inDatabase = async <T>(name: string, act: (client: MongoClient) => Promise
   }
 };
 
-test('409 SCHEMA_CONFLICT for a database whose documents clash, and nothing is connected', async () => {
+test('409 SCHEMA_CONFLICT when the documents of a database violate the lists; it is not connected', async () => {
   await inDatabase('clashing', (client) =>
     client
       .db('clashing')
@@ -62,7 +62,7 @@ test('409 SCHEMA_CONFLICT for a database whose documents clash, and nothing is c
   });
 });
 
-test('a customer’s database holds the lists, references and ids that clients choose', async () => {
+test('a customer’s database enforces unique lists and references, and accepts client ids', async () => {
   expect((await connectOwn(project, own.uri('mine'))).status).toBe(200);
   forgetProjects();
   const answers = await inParallel(50, (n) => insert({ code: n % 2 ? 'a' : 'A' }));
@@ -83,7 +83,7 @@ test('a customer’s database holds the lists, references and ids that clients c
   });
 });
 
-test('409 SCHEMA_CONFLICT for an edit if that database has no room for another index', async () => {
+test('409 SCHEMA_CONFLICT for an edit when that database has no room for another index', async () => {
   const keys = Array.from({ length: 59 }, (_, n) => ({ name: `own${n}`, key: { [`k${n}`]: 1 as const } }));
   await inDatabase('mine', async (client) => {
     const notes = client.db('mine').collection('notes');

@@ -49,7 +49,7 @@ describe.each(['populate', 'expand'])('%s', (parameter) => {
   });
 });
 
-test('200 for one document with its references populated, 400 for a field that is none', async () => {
+test('200 for one document with populated references, 400 for an invalid field', async () => {
   const { _id } = (await only('')) as { _id: string };
   const path = `/api/data/posts/${_id}`;
   expect(await project.api('GET', `${path}?populate=author&expand=meta.reviewer`)).toMatchObject({
@@ -63,7 +63,7 @@ test('200 for one document with its references populated, 400 for a field that i
 });
 
 describe('populating', () => {
-  test('arrays of references, sub-fields, and sub-fields of elements', async () => {
+  test('works for arrays of references, nested fields and nested fields of elements', async () => {
     expect(await only('populate=readers,meta.reviewer,comments.by')).toMatchObject({
       readers: [{ name: 'Ada' }, null, null, { name: 'Eve' }],
       meta: { reviewer: { name: 'Eve' } },
@@ -71,18 +71,18 @@ describe('populating', () => {
     });
   });
 
-  test('shows trashed targets with include_deleted=true only', async () => {
+  test('shows trashed targets only with include_deleted=true', async () => {
     expect(await only('populate=readers&include_deleted=true')).toMatchObject({
       readers: [{ name: 'Ada' }, { name: 'Gone', isDeleted: true }, null, { name: 'Eve' }],
     });
   });
 
-  test('gives null for a target collection that does not exist', async () => {
+  test('returns null when the target collection does not exist', async () => {
     await create('links', { nowhere: missing });
     expect(await only('populate=nowhere', 'links')).toMatchObject({ nowhere: null });
   });
 
-  test('leaves the id where the caller may not read the target', async () => {
+  test('keeps the id when the caller may not read the target', async () => {
     const token = await project.tokenFor(annId);
     const stranger = await project.tokenFor('b'.repeat(24));
     const key = project.publishableKey;
@@ -103,7 +103,7 @@ describe('populating', () => {
   );
 });
 
-test('400 RESULT_TOO_LARGE for a page by number that its populated documents make too large, cut by a cursor', async () => {
+test('400 RESULT_TOO_LARGE when populated documents make a numbered page too large; a cursor page is cut', async () => {
   const author = await create('people', { name: 'Long', text: 'x'.repeat(1_000_000) });
   for (let n = 0; n < 8; n += 1) await create('posts', { title: `long ${n}`, author });
   const ask = (query: string) =>
@@ -121,7 +121,7 @@ test('400 RESULT_TOO_LARGE for a page by number that its populated documents mak
 });
 
 test.each(['', 'meta=rev', 'meta=false', 'fields=title,author', 'fields=title', 'include_deleted=true', 'cursor='])(
-  'gives the same, letter by letter, whether a field inside another is asked for beside or not: %s',
+  'returns the same text with and without a nested field in the request: %s',
   async (query) => {
     const lines = await create('people', { name: 'Ünï “x”\n', '0': 1, about: 'x'.repeat(40_000) });
     for (const author of [ada, gone, missing, null, lines, undefined]) await create('posts', { title: 'same', author });

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 /*
- * A join by fields into a private collection is written anew, so that nothing of the caller's chooses an index. It
- * finds what MongoDB's own join finds in a collection that holds the same documents and hides none.
+ * The service rewrites a join by fields into a private collection, so that no caller input selects an index. It must
+ * find the same documents as MongoDB’s own join in a collection without hidden documents.
  */
 
 const bobId = 'b'.repeat(24);

@@ -40,7 +40,7 @@ const list = async (query: string, key = project.publishableKey, collectionName 
   return answer.body.data as Page;
 };
 
-/** Stages in which a pattern stands, of the commands that were sent, and what stages come before them. */
+/** The stages with a pattern in the sent commands, each with the stages before it. */
 const patternStages = () =>
   sent
     .filter(({ system }) => system === 'mongodb')
@@ -51,7 +51,7 @@ const patternStages = () =>
     });
 
 describe('a pattern in a list of a private collection', () => {
-  test('200 with each document once when cursors walk it in an order that runs twice through one array', async () => {
+  test('200 with each document once when cursors follow a sort with two keys in one array', async () => {
     await project.addCollection({ name: 'parts', rls: { enabled: true, mode: 'private' } });
     const body = Array.from({ length: 10 }, (_, n) => ({
       code: `part ${n}`,
@@ -79,13 +79,13 @@ describe('a pattern in a list of a private collection', () => {
     ],
     ['a count', 'code_regex=^treas&count=true', ['aggregate $match,$limit']],
     ['a page by cursor', 'code_regex=ZEBRA&cursor=&limit=30', ['aggregate $match,$sort,$limit']],
-  ])('waits for the condition that hides documents, for %s', async (_what, query, stages) => {
+  ])('runs after the condition that hides documents, for %s', async (_what, query, stages) => {
     sent.length = 0;
     await list(query);
     expect(patternStages().sort()).toEqual(stages);
   });
 
-  test('200 with the same documents in the same order as beside it', async () => {
+  test('200 with the same documents and order as in an open collection', async () => {
     for (const query of ['code_regex=1', 'code_regex=1&sort=size,-code&limit=4', 'code_regex=2$&skip=1&fields=size']) {
       const mine = await list(query);
       const all = await list(`${query}&userId=${ann}`, project.secretKey);
@@ -101,7 +101,7 @@ describe('a pattern in a list of a private collection', () => {
     expect(paged).toEqual(all.items);
   });
 
-  test('is part of the query where nothing is hidden', async () => {
+  test('is part of the query when no document is hidden', async () => {
     sent.length = 0;
     await list('code_regex=^treas', project.secretKey);
     expect(patternStages()).toEqual(['find ']);

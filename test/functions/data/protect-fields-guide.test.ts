@@ -3,10 +3,7 @@ import type { RequestOptions } from '../../support/clients/client.ts';
 import { runGuide } from '../../support/fixtures/guide.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
-/*
- * The recipes of docs/protect-fields.md, whose blocks make the collections: each does what it says, with the
- * publishable key alone.
- */
+/* The code blocks of docs/protect-fields.md create the collections; each recipe must hold for the publishable key. */
 
 interface Doc extends Readonly<Record<string, unknown>> {
   readonly _id: string;
@@ -40,13 +37,13 @@ beforeAll(async () => {
 });
 
 describe('the guide to protected fields', () => {
-  test('has blocks that all succeed, and at most 6 KB', () => {
+  test('has only blocks that succeed, and at most 6 KB', () => {
     expect(answers).toHaveLength(4);
     expect(answers.filter((answer) => !answer.startsWith('{"success":true'))).toEqual([]);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(6 * 1024);
   });
 
-  test('users: a role and a plan are the server’s, a phone number is shown to its user alone', async () => {
+  test('users: only the server sets role and plan, and only the user sees the phone number', async () => {
     const credentials = { email: 'guide@example.com', password: 'long enough 1' };
     expect(await project.signUp({ ...credentials, role: 'editor' })).toMatchObject(isProtected);
     const token = ann?.token ?? '';
@@ -60,7 +57,7 @@ describe('the guide to protected fields', () => {
     expect(JSON.stringify(me.body)).not.toContain('for the server');
   });
 
-  test('prices: users set and see what is left to them', async () => {
+  test('prices: users set and see only their own fields', async () => {
     expect(await api('POST', 'offers', ann, { title: 'a', price: 1 })).toMatchObject(isProtected);
     const { _id } = (await api<Doc>('POST', 'offers', ann, { title: 'a', terms: { note: 'n' } })).body;
     await api('PATCH', `offers/${_id}`, {}, { price: 9, cost: 5, 'terms.discount': 2 });

@@ -70,7 +70,7 @@ const sent = (where: unknown): string => `where=${encodeURIComponent(JSON.string
 const half = { $or: [{ views: { $lt: 3 } }, { tags: 'odd' }] };
 
 describe('a query', () => {
-  test('200 as the list with the same parameters', async () => {
+  test('200 with the same result as a list with these parameters', async () => {
     const more = {
       sort: ['-views', 'title'],
       fields: 'title,author',
@@ -93,12 +93,12 @@ describe('a query', () => {
     expect(byBody.body.data.total).toBe(12);
   });
 
-  test('200 with nothing asked for', async () => {
+  test('200 with an empty body', async () => {
     expect((await query({})).body.data.total).toBe(20);
     expect((await query({ where: {} })).body.data.total).toBe(20);
   });
 
-  test('200 with a count, and with what is in the trash', async () => {
+  test('200 with a count, and with trashed documents', async () => {
     expect((await query({ where: half, count: true })).body).toEqual({
       success: true,
       data: { count: 12 },
@@ -107,7 +107,7 @@ describe('a query', () => {
     expect((await query({ where: half, include_deleted: true, skip: 11 })).body.data.items).toHaveLength(1);
   });
 
-  test('200 for a walk by cursor, once each', async () => {
+  test('200 for all pages of a cursor, with each document once', async () => {
     const seen: unknown[] = [];
     for (let cursor: string | null | undefined = ''; typeof cursor === 'string'; ) {
       const { body } = await query({ where: half, sort: 'views', limit: 5, cursor });
@@ -117,7 +117,7 @@ describe('a query', () => {
     expect(seen).toEqual([0, 1, 2, 3, 5, 7, 9, 11, 13, 15, 17, 19]);
   });
 
-  test('no name is reserved inside of where', async () => {
+  test('any field name is allowed inside where', async () => {
     for (const where of [{ count: 3 }, { where: 'w3' }, { query: 'q', views: 3 }]) {
       expect((await query({ where })).body.data.items.map(({ views }) => views)).toEqual([3]);
       expect((await list(sent(where))).body.data.total).toBe(1);
@@ -125,7 +125,7 @@ describe('a query', () => {
     expect((await list('where_eq=w3&query_eq=q')).body.data.total).toBe(1);
   });
 
-  test('together with filters and row security all must hold', async () => {
+  test('applies where, filters and row security together', async () => {
     expect((await list(`${sent(half)}&views_gte=10`)).body.data.total).toBe(5);
     const own = await query({ where: { $or: [{ n: 0 }, { n: { $gt: 4 } }] } }, 'diaries', {
       ...{ key: project.publishableKey, token },
@@ -133,15 +133,15 @@ describe('a query', () => {
     expect(own.body.data.items.map(({ n }) => n)).toEqual([9, 7, 5]);
   });
 
-  test('401 in a private collection without a token, before the condition is looked at', async () => {
+  test('401 in a private collection without a token, before the condition is checked', async () => {
     const answer = await query({ where: { $foo: 1 } }, 'diaries', { key: project.publishableKey });
     expect(answer).toMatchObject({ status: 401, body: { code: 'TOKEN_MISSING' } });
   });
 
-  test('costs 1 find where the page tells the total, and 1 count besides where not', async () => {
+  test('costs 1 find when the page shows the total, otherwise also 1 count', async () => {
     const ask = (body: object) => () =>
       invoke(queryDocuments, { key: project.secretKey, params: { collectionName: 'posts' }, body });
-    // What is remembered for some seconds may not be asked for again in between.
+    // A stopped clock keeps cached lookups from being repeated in between.
     vi.spyOn(clock, 'now').mockReturnValue(Date.now());
     await ask({})();
     expect(await commandsOf(ask({ where: half }))).toEqual(['mongodb find']);
@@ -173,7 +173,7 @@ describe('a query', () => {
     expect(await query(body)).toMatchObject({ status: 400, body: { code } });
   });
 
-  test('400 for parameters in its address', async () => {
+  test('400 for parameters in its URL', async () => {
     const answer = await project.api('POST', '/api/data/posts/query?views=5', { body: {} });
     const message = 'views belongs in the body';
     expect(answer).toMatchObject({
@@ -182,7 +182,7 @@ describe('a query', () => {
     });
   });
 
-  test('413 for more than 64 KiB, 200 for as much', async () => {
+  test('413 for more than 64 KiB, 200 for exactly 64 KiB', async () => {
     const body = (length: number) => JSON.stringify({ where: { title: '' } }).replace('""', `"${'a'.repeat(length)}"`);
     const room = 64 * 1024 - body(0).length;
     expect((await query(JSON.parse(body(room)))).status).toBe(200);
@@ -190,7 +190,7 @@ describe('a query', () => {
   });
 });
 
-describe('where in the address', () => {
+describe('where in the URL', () => {
   test.each([
     '{',
     'a',
@@ -206,7 +206,7 @@ describe('where in the address', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_FILTER', errors: [{ field: 'where' }] } });
   });
 
-  test('400 for over 8 KiB as sent, 200 for as much, whatever it is once decoded', async () => {
+  test('400 for over 8 KiB as sent, 200 for exactly 8 KiB, whatever the decoded size is', async () => {
     const filler = (length: number) =>
       `where=%7B%22title%22:%22${'%20'.repeat(Math.floor(length / 3))}${'a'.repeat(length % 3)}%22%7D`;
     const room = 8 * 1024 - (filler(0).length - 'where='.length);
@@ -218,7 +218,7 @@ describe('where in the address', () => {
     }
   });
 
-  test('400 INVALID_QUERY where it is given twice, and for query', async () => {
+  test('400 INVALID_QUERY when where is given twice, and for query', async () => {
     expect(await list('where={}&where={}')).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
     expect(await list('query=q')).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
   });
@@ -226,12 +226,9 @@ describe('where in the address', () => {
   test.each([
     ['{', 'Filter "where": it is not valid JSON from character 2 on. Percent-encode its JSON in the address.'],
     ['{"a":{"__proto__":1}}', 'Filter "where": A field may not be named __proto__.'],
-  ])(
-    '400 INVALID_FILTER for %s, of which only what is no JSON may lack its percent-encoding',
-    async (where, message) => {
-      expect(await list(`where=${encodeURIComponent(where)}`)).toMatchObject({ status: 400, body: { message } });
-    },
-  );
+  ])('400 INVALID_FILTER for %s; only invalid JSON may lack its percent-encoding', async (where, message) => {
+    expect(await list(`where=${encodeURIComponent(where)}`)).toMatchObject({ status: 400, body: { message } });
+  });
 
   test('names the path in message and errors', async () => {
     const { body } = await list(sent({ $or: [{ title: 'a' }, { views: { $foo: 1 } }] }));
@@ -265,7 +262,7 @@ const operators = [
   ...['$endsWith', '$all', '$size', '$elemMatch', '$and', '$or', '$not', '$where', '$type', '$mod', '$nor', '$expr'],
 ];
 
-test('every operator takes, or refuses by a 400 that names its path, every kind of value on every type of field', async () => {
+test('every operator accepts, or rejects with a 400 that names its path, every value on every field type', async () => {
   const fields = ['title', 'views', 'tags', 'author', 'at', 'free', '_id'];
   const answers = new Map<number, number>();
   for (const operator of operators) {

@@ -73,8 +73,8 @@ const lost = (...fields: string[]) => ({
   body: { code: 'VALIDATION_FAILED', errors: fields.map((field) => ({ field })) },
 });
 
-describe('a Ref that must exist', () => {
-  test('201 for documents that exist, at every depth, null and missing values', async () => {
+describe('a Ref with exists', () => {
+  test('201 when the documents exist, at every depth, and for null and missing values', async () => {
     const post = await make('posts');
     const note = { post, list: [post, post], in: { post }, parts: [{ post }, {}], user: ann.userId };
     expect((await send('POST', 'notes', note)).status).toBe(201);
@@ -83,7 +83,7 @@ describe('a Ref that must exist', () => {
     );
   });
 
-  test('400 VALIDATION_FAILED naming every path whose document is missing, in one message', async () => {
+  test('400 VALIDATION_FAILED with every path whose document is missing, in one message', async () => {
     const post = await make('posts');
     const note = { post: nowhere, list: [post, nowhere], in: { post: nowhere }, parts: [{ post }, { post: nowhere }] };
     const answer = await send('POST', 'notes', note);
@@ -92,7 +92,7 @@ describe('a Ref that must exist', () => {
     expect(await send('POST', 'notes', others)).toMatchObject(lost('user', 'parent', 'lost', 'fed'));
   });
 
-  test('400 VALIDATION_FAILED for a document in the trash, a tombstone, and in an update by a path', async () => {
+  test('400 VALIDATION_FAILED for a trashed document, a tombstone, and in an update by a path', async () => {
     const [post, fed] = [await make('posts'), await make('fed')];
     const id = await make('notes', { post, fed, list: [post] });
     expect((await send('PATCH', `notes/${id}`, { 'list.1': post, 'in.post': post })).status).toBe(200);
@@ -106,7 +106,7 @@ describe('a Ref that must exist', () => {
     expect((await send('PATCH', `notes/${id}`, { 'list.1': post })).status).toBe(200);
   });
 
-  test('400 VALIDATION_FAILED with the index in a bulk insert, of which nothing is stored', async () => {
+  test('400 VALIDATION_FAILED with the index in a bulk insert; no document is stored', async () => {
     const post = await make('posts');
     const bulk = await send('POST', 'notes/bulk', [{ post }, { post: nowhere }, { in: { post: nowhere } }]);
     expect(bulk).toMatchObject({
@@ -121,7 +121,7 @@ describe('a Ref that must exist', () => {
     expect((await send('POST', 'notes/bulk', [{ post }, { post }])).status).toBe(201);
   });
 
-  test('400 VALIDATION_FAILED for a document that the writer may not read, the same text as for a missing one', async () => {
+  test('400 VALIDATION_FAILED for a document that the writer may not read, with the text for a missing one', async () => {
     const [mine, inside, red] = [
       await make('private', {}, ann),
       await make('inside', {}, ann),
@@ -164,7 +164,7 @@ describe('a Ref that must exist', () => {
     expect((await send('PATCH', `fixed/${id}`, { other: post }, ann)).status).toBe(200);
   });
 
-  test('400 of an update comes after what the rule says of the document', async () => {
+  test('400 of an update comes after the rule on the document', async () => {
     const denied = { enabled: true, mode: 'rules', ownerField: null, rules: { read: true, update: { open: true } } };
     const schema = [ref('post', 'posts'), { key: 'open', type: 'Boolean' }];
     await project.addCollection({ name: 'decided', schema, rls: denied });
@@ -174,7 +174,7 @@ describe('a Ref that must exist', () => {
     expect(await update(open)).toMatchObject(lost('post'));
   });
 
-  test('holds for a PUT that inserts, and for sign-up, profile and users of the dashboard', async () => {
+  test('applies to a PUT that inserts, and to sign-up, profile and users of the dashboard', async () => {
     const post = await make('posts');
     const put = { headers: { 'if-none-match': '*' }, body: { post: nowhere } };
     expect(await project.api('PUT', `/api/data/notes/${'2'.repeat(24)}`, put)).toMatchObject(lost('post'));
@@ -191,7 +191,7 @@ describe('a Ref that must exist', () => {
     );
   });
 
-  test('an import refuses lines whose documents are missing, and lets lines of one batch refer to each other', async () => {
+  test('an import rejects lines with missing references, and lines of one batch may refer to each other', async () => {
     const [first, second] = ['3'.repeat(24), '4'.repeat(24)];
     const lines = [{ _id: first, parent: second }, { _id: second }, { post: nowhere, parent: first }, { n: 1 }];
     const held = await heldImport(project.id, 'notes', lines.map((line) => JSON.stringify(line)).join('\n'));
@@ -202,7 +202,7 @@ describe('a Ref that must exist', () => {
 
   test.each<[string, object]>([
     ['of another type', { key: 'a', type: 'String', exists: true }],
-    ['that is no Boolean', { key: 'a', type: 'Ref', ref: 'posts', exists: 'yes' }],
+    ['that is not a Boolean', { key: 'a', type: 'Ref', ref: 'posts', exists: 'yes' }],
     ['of an Array itself', { key: 'a', type: 'Array', exists: true }],
   ])('400 INVALID_SCHEMA for exists %s', async (_what, field) => {
     const body = { name: `x${Math.random().toString(36).slice(2)}`, schema: [field] };
@@ -212,7 +212,7 @@ describe('a Ref that must exist', () => {
     });
   });
 
-  test('the schema is answered with exists, and edits keep it', async () => {
+  test('the schema contains exists, and edits keep it', async () => {
     const path = `/api/projects/${project.id}/collections/notes`;
     const { body } = await project.developer.dashboard<{ data: { schema: object[] } }>('GET', path);
     expect(body.data.schema[0]).toMatchObject({ key: 'post', ref: 'posts', exists: true });

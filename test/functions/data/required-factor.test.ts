@@ -58,7 +58,7 @@ const walk = Object.entries(walked).flatMap(([name, { method, path }]) =>
 
 describe.each(['open', 'closed'])('a second factor is required of %s', (collection) => {
   test.each(walk)(
-    '%s by %s %s: 401 without a user, 403 without the factor, done with it',
+    '%s by %s %s: 401 without a user, 403 without the factor, success with it',
     async (name, method, path) => {
       const id = await make(collection);
       if (name === 'restore-document') await project.api('DELETE', `/api/data/${collection}/${id}`);
@@ -76,11 +76,11 @@ describe.each(['open', 'closed'])('a second factor is required of %s', (collecti
     },
   );
 
-  test('the secret key needs none', async () => {
+  test('the secret key needs no second factor', async () => {
     expect((await project.api('GET', `/api/data/${collection}/${await make(collection)}`)).status).toBe(200);
   });
 
-  test('404 for another user with the factor only where it is private', async () => {
+  test('404 for another user with the factor only when the collection is private', async () => {
     const id = await make(collection);
     const bob = { ...nobody, token: await project.tokenFor('b'.repeat(24), ['passkey', 'mfa']) };
     const seen = await project.api('GET', `/api/data/${collection}/${id}`, bob);
@@ -112,7 +112,7 @@ describe.each(['open', 'closed'])('a second factor is required of %s', (collecti
     },
   );
 
-  test('populate leaves ids in place for who has not proved it, in a list and by id', async () => {
+  test('populate keeps the ids for a user without the factor, in a list and by id', async () => {
     const target = await make(collection);
     const field = collection === 'open' ? 'post' : 'secret';
     const { body } = await project.api<Made>('POST', '/api/data/links', { body: { [field]: target } });
@@ -145,7 +145,7 @@ describe.each(['open', 'closed'])('a second factor is required of %s', (collecti
   });
 });
 
-test('where row security is off nothing is required', async () => {
+test('nothing is required when row security is off', async () => {
   expect((await project.api('GET', '/api/data/off', nobody)).status).toBe(200);
 });
 
@@ -169,8 +169,8 @@ const listen = async (name: string, who: RequestOptions) => {
   return { socket, subscribe };
 };
 
-describe('once it is required', () => {
-  test.each(['switched', 'heard'])('who listens to %s since before hears nothing more', async (name) => {
+describe('when a second factor becomes required', () => {
+  test.each(['switched', 'heard'])('an earlier listener to %s receives nothing more', async (name) => {
     const before = await listen(name, plain);
     await edit(name, { requires: 'mfa' });
     const after = await listen(name, proved);
@@ -182,7 +182,7 @@ describe('once it is required', () => {
     await edit(name, { requires: 'none' });
   });
 
-  test('a position from before is read on with the factor alone', async () => {
+  test('an earlier position can be read only with the factor', async () => {
     const changes = (since: string, who: RequestOptions) =>
       project.api<{ data: { next: string; changes: readonly unknown[] } }>(
         'GET',

@@ -74,14 +74,14 @@ describe('a Ref with onDelete restrict', () => {
     },
   );
 
-  test('200 for the permanent deletion of a document in the trash, which no active document held', async () => {
+  test('200 for permanently deleting a trashed document that no active document refers to', async () => {
     const post = await make('posts');
     await send('DELETE', `posts/${post}`);
     await make('notes', { post });
     expect((await send('DELETE', `posts/${post}${permanent}`)).status).toBe(200);
   });
 
-  test('409 STILL_REFERENCED in a collection with a changes feed, whose document stays', async () => {
+  test('409 STILL_REFERENCED in a collection with a changes feed; the document stays', async () => {
     const fed = await make('fed');
     const note = await make('notes', { fed });
     expect(await send('DELETE', `fed/${fed}${permanent}`)).toMatchObject(referenced({ field: 'fed', count: 1 }));
@@ -91,7 +91,7 @@ describe('a Ref with onDelete restrict', () => {
     expect((await send('GET', `fed/${fed}`)).status).toBe(404);
   });
 
-  test('a document that refers to itself, or with onDelete none, holds nothing', async () => {
+  test('a reference to itself, or with onDelete none, does not prevent a deletion', async () => {
     const [self, post] = [await make('notes'), await make('posts')];
     await send('PATCH', `notes/${self}`, { parent: self });
     await make('notes', { loose: post });
@@ -102,7 +102,7 @@ describe('a Ref with onDelete restrict', () => {
     expect(await send('DELETE', `notes/${parent}`)).toMatchObject(referenced({ field: 'parent', collection: 'notes' }));
   });
 
-  test('callers with the publishable key are told the collection alone, and only of documents that they may delete', async () => {
+  test('callers with the publishable key get only the collection name, and only for documents they may delete', async () => {
     const [post, hidden] = [await make('posts', {}, ann), await make('hidden', {}, ann)];
     await make('notes', { post, hidden }, bob);
     const answer = await send('DELETE', `posts/${post}`, undefined, ann);
@@ -116,14 +116,14 @@ describe('a Ref with onDelete restrict', () => {
     expect([others.status, missing.status]).toEqual([403, 404]);
   });
 
-  test('412 REVISION_MISMATCH for another revision than If-Match, if nothing refers to the document', async () => {
+  test('412 REVISION_MISMATCH for an old revision when nothing refers to the document', async () => {
     const post = await make('posts');
     const remove = (tag: string) => project.api('DELETE', `/api/data/posts/${post}`, { headers: { 'if-match': tag } });
     expect(await remove('"7"')).toMatchObject({ status: 412, body: { code: 'REVISION_MISMATCH' } });
     expect((await remove('"1"')).status).toBe(200);
   });
 
-  test('409 STILL_REFERENCED for a user in the dashboard; users delete their own account nevertheless', async () => {
+  test('409 STILL_REFERENCED for a user in the dashboard, but users can delete their own account', async () => {
     const carol = await project.newUser();
     await make('notes', { user: carol.userId });
     const path = `/api/projects/${project.id}/users/${carol.userId}`;
@@ -136,7 +136,7 @@ describe('a Ref with onDelete restrict', () => {
     expect((await project.developer.dashboard('DELETE', path.replace(carol.userId, dave.userId))).status).toBe(200);
   });
 
-  test('takes effect by an edit, and ends with one', async () => {
+  test('starts and ends with an edit of the schema', async () => {
     await project.addCollection({ name: 'late', schema: [{ key: 'post', type: 'Ref', ref: 'posts' }] });
     const post = await make('posts');
     await make('late', { post });

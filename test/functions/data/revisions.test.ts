@@ -43,7 +43,7 @@ const notesOf = (db: Parameters<Parameters<typeof onProject>[1]>[0]) => db.colle
 const storedRevision = async (id: string): Promise<unknown> =>
   (await inNotes((notes) => notes.findOne({ _id: new ObjectId(id) })))?._rev;
 
-/** Every write to one document, each with the path and body that make it. */
+/** Every write to one document, with its path and body. */
 const writes = {
   'an update of whole fields': (id: string, options: RequestOptions) =>
     send('PATCH', `notes/${id}`, { ...options, body: { n: 1 } }),
@@ -55,7 +55,7 @@ const writes = {
 type Write = keyof typeof writes;
 const kinds = Object.keys(writes) as Write[];
 
-/** A document that the write can be made to, at this stored revision. */
+/** Stores a document for this kind of write at this revision. */
 const storeFor = async (kind: Write, _rev: unknown): Promise<string> => {
   const state =
     kind === 'recovery' ? { isDeleted: true, deletedAt: new Date() } : { isDeleted: false, deletedAt: null };
@@ -66,7 +66,7 @@ const storeFor = async (kind: Write, _rev: unknown): Promise<string> => {
 };
 
 describe('the revision of a document', () => {
-  test('begins at 1 and counts every write, in the ETag of each answer and nowhere else', async () => {
+  test('starts at 1 and counts every write; only ETag contains it', async () => {
     const made = await send('POST', 'notes', { body: { n: 1, _rev: 70, _pos: 1, _gone: true, _fuse: [1] } });
     const { _id: id } = made.body;
     expect([made.status, etagOf(made), Object.keys(made.body)]).toEqual([
@@ -86,13 +86,13 @@ describe('the revision of a document', () => {
     expect([gone.status, etagOf(gone)]).toEqual([200, null]);
   });
 
-  test('is 1 for each of a bulk', async () => {
+  test('is 1 for each document of a bulk insert', async () => {
     const { ids } = (await send<{ data: { ids: string[] } }>('POST', 'notes/bulk', { body: [{ a: 1 }, { _rev: 9 }] }))
       .body.data;
     expect(await Promise.all(ids.map(storedRevision))).toEqual([1, 1]);
   });
 
-  test('200 without it in an update, and 400 where nothing else is sent', async () => {
+  test('200 when an update also contains it, which is ignored; 400 when it contains nothing else', async () => {
     const id = await create();
     const answer = await send<{ data: Body }>('PATCH', `notes/${id}`, {
       body: { n: 5, _rev: 9, '_rev.x': 1, _pos: 2, '_fuse.0': 1 },
@@ -104,7 +104,7 @@ describe('the revision of a document', () => {
   });
 
   const strange: readonly unknown[] = ['7', 1.5, -3, null, [4], { a: 1 }, true, new Date(), Number.NaN, Infinity];
-  test.each(kinds)('counts from 0 where another program stored no whole number, with %s', async (kind) => {
+  test.each(kinds)('counts from 0 when another program stored no valid revision, with %s', async (kind) => {
     for (const _rev of strange) {
       const id = await storeFor(kind, _rev);
       const answer = await writes[kind](id, ifMatch('"0"'));
@@ -123,7 +123,7 @@ describe('the revision of a document', () => {
     }
   });
 
-  test('304 without a body where If-None-Match names it, 200 otherwise', async () => {
+  test('304 without a body when If-None-Match contains it, 200 otherwise', async () => {
     const id = await create();
     const get = (tag: string, query = '') =>
       call(inject('stack').baseUrl, 'GET', `/api/data/notes/${id}${query}`, {
@@ -137,7 +137,7 @@ describe('the revision of a document', () => {
     for (const tag of ['"2"', '1', '""', '"1', 'W/1']) expect([tag, (await get(tag)).status]).toEqual([tag, 200]);
   });
 
-  test('is not told where others stand in the document: no ETag with populate, and no 304', async () => {
+  test('is missing when references are populated: no ETag and no 304', async () => {
     const note = await create();
     const id = await create({ note }, 'parents');
     const answer = await send<{ note: object }>('GET', `parents/${id}?populate=note`, {
@@ -147,7 +147,7 @@ describe('the revision of a document', () => {
     expect(Object.keys(answer.body.note)).toEqual(['_id', 'n', 'isDeleted', 'deletedAt', 'createdAt', 'updatedAt']);
   });
 
-  test('200 with it in the items of a list that asks for meta=rev, and in no other', async () => {
+  test('200 with it in list items only when meta=rev is requested', async () => {
     const tag = new ObjectId().toHexString();
     const id = await create({ tag });
     await send('PATCH', `notes/${id}`, { body: { n: 1 } });
@@ -183,7 +183,7 @@ describe('the revision of a document', () => {
     expect(await send('GET', path)).toMatchObject({ status: 400, body: { code } });
   });
 
-  test('400 for a schema, an owner or an index of it', async () => {
+  test('400 when a schema, an owner field or an index uses it', async () => {
     const base = `/api/projects/${project.id}/collections`;
     const { dashboard } = project.developer;
     for (const key of ['_rev', '_pos', '_gone', '_fuse']) {
@@ -200,7 +200,7 @@ describe('the revision of a document', () => {
     }
   });
 
-  test('200 for aggregations, which see none of it by any way', async () => {
+  test('200 for aggregations, which cannot read it in any way', async () => {
     const tag = new ObjectId().toHexString();
     const id = await create({ tag, parent: tag });
     const run = async (...pipeline: object[]) =>
@@ -249,21 +249,24 @@ describe('the revision of a document', () => {
 });
 
 describe('If-Match', () => {
-  test.each(kinds)('200 at the revision that it names, 412 with the present one at another, for %s', async (kind) => {
-    const id = await storeFor(kind, 4);
-    const before = await inNotes((notes) => notes.findOne({ _id: new ObjectId(id) }));
-    for (const tag of ['"3"', '"5"', '"0"', '"40"']) {
-      const answer = await writes[kind](id, ifMatch(tag));
-      expect(answer).toMatchObject({ status: 412, body: { success: false, code: 'REVISION_MISMATCH' } });
-      expect(etagOf(answer)).toBe('"4"');
-    }
-    expect(await inNotes((notes) => notes.findOne({ _id: new ObjectId(id) }))).toEqual(before);
-    const answer = await writes[kind](id, ifMatch('"4"'));
-    expect([answer.status, etagOf(answer)]).toEqual([200, '"5"']);
-    expect(await writes[kind](await storeFor(kind, 4), ifMatch('*'))).toMatchObject({ status: 200 });
-  });
+  test.each(kinds)(
+    '200 when it matches the current revision, 412 with the current revision otherwise, for %s',
+    async (kind) => {
+      const id = await storeFor(kind, 4);
+      const before = await inNotes((notes) => notes.findOne({ _id: new ObjectId(id) }));
+      for (const tag of ['"3"', '"5"', '"0"', '"40"']) {
+        const answer = await writes[kind](id, ifMatch(tag));
+        expect(answer).toMatchObject({ status: 412, body: { success: false, code: 'REVISION_MISMATCH' } });
+        expect(etagOf(answer)).toBe('"4"');
+      }
+      expect(await inNotes((notes) => notes.findOne({ _id: new ObjectId(id) }))).toEqual(before);
+      const answer = await writes[kind](id, ifMatch('"4"'));
+      expect([answer.status, etagOf(answer)]).toEqual([200, '"5"']);
+      expect(await writes[kind](await storeFor(kind, 4), ifMatch('*'))).toMatchObject({ status: 200 });
+    },
+  );
 
-  test('412 for a permanent deletion at another revision, 200 at its own', async () => {
+  test('412 for a permanent deletion at another revision, 200 at the current one', async () => {
     const id = await create();
     const remove = (tag: string) => send('DELETE', `notes/${id}?permanent=true`, ifMatch(tag));
     const refused = await remove('"2"');
@@ -272,7 +275,7 @@ describe('If-Match', () => {
     expect(await remove('"1"')).toMatchObject({ status: 404 });
   });
 
-  test('200 for a weak tag, which a compressing proxy makes of ETag, and 412 for a weak one of another revision', async () => {
+  test('200 for a weak tag, as a compressing proxy makes it, and 412 for a weak tag of another revision', async () => {
     for (const kind of kinds) {
       const id = await storeFor(kind, 1);
       expect(await writes[kind](id, ifMatch('W/"2"'))).toMatchObject({ status: 412 });
@@ -305,7 +308,7 @@ describe('If-Match', () => {
     }
   });
 
-  test('404 for what is not there and 403 for another’s before the revision is looked at', async () => {
+  test('404 for a missing document and 403 for another user’s, before the revision is checked', async () => {
     const missing = 'f'.repeat(24);
     for (const kind of kinds) {
       expect(await writes[kind](missing, ifMatch('"1"'))).toMatchObject({ status: 404 });
@@ -329,7 +332,7 @@ describe('If-Match', () => {
   });
 
   test.each([...kinds, 'a permanent deletion'] as const)(
-    '200 for one of 50 at once and 412 for 49, for %s',
+    '200 for one of 50 concurrent requests and 412 for 49, for %s',
     async (kind) => {
       const id = await storeFor(kind === 'a permanent deletion' ? 'an update of whole fields' : kind, 7);
       const answers = await inParallel(50, () =>
@@ -337,14 +340,14 @@ describe('If-Match', () => {
           ? send('DELETE', `notes/${id}?permanent=true`, ifMatch('"7"'))
           : writes[kind](id, ifMatch('"7"')),
       );
-      // Who comes after a move finds the document in another state, which is told before its revision.
+      // After a move the document has another state, and that error comes before its revision.
       const lost = kind.startsWith('an update') ? 412 : 404;
       expect(tally(answers)).toEqual({ 200: 1, [lost]: 49 });
       if (lost === 412) expect(await storedRevision(id)).toBe(8);
     },
   );
 
-  test('is one command for whoever writes, as without it, and one more to say why it refuses', async () => {
+  test('needs no extra command for a write, and one when it is rejected', async () => {
     const options = (id: string, tag: string, body?: object) => ({
       key: project.secretKey,
       params: { collectionName: 'notes', id },
@@ -352,7 +355,7 @@ describe('If-Match', () => {
       body,
     });
     const id = await create();
-    // What is remembered for some seconds may not be asked for again in between.
+    // A stopped clock keeps cached lookups from being repeated in between.
     vi.spyOn(clock, 'now').mockReturnValue(Date.now());
     await invoke(updateDocument, options(id, '"1"', { n: 1 }));
     const mongo = async (act: () => Promise<unknown>) =>
@@ -368,7 +371,7 @@ describe('If-Match', () => {
 });
 
 describe('the data browser', () => {
-  test('tells and takes revisions as the data API does', async () => {
+  test('returns and accepts revisions as the data API does', async () => {
     const { token } = project.developer;
     const browse = (method: string, rest: string, options: RequestOptions = {}) =>
       call<{ data: Body }>(

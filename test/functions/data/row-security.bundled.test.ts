@@ -34,7 +34,7 @@ const bodyOf = (collection: string, extra: object = {}) => ({
 });
 
 describe.each(['feed', 'todos'])('writing to %s with the publishable key', (collection) => {
-  test('201 with the caller as owner, whether it was left out or given', async () => {
+  test('201 with the caller as owner, whether the body contains it or not', async () => {
     for (const extra of [{}, { userId: annId }]) {
       expect(await create(collection, ann, bodyOf(collection, extra))).toMatchObject({
         status: 201,
@@ -67,7 +67,7 @@ describe.each(['feed', 'todos'])('writing to %s with the publishable key', (coll
     }
   });
 
-  test('200 for the owner, 403 for anybody else: update, delete, recover, permanent delete', async () => {
+  test('200 for the owner, 403 for other users: update, delete, recover, permanent delete', async () => {
     const made = await create(collection, ann, bodyOf(collection));
     const path = `/api/data/${collection}/${made.body._id}`;
     expect(await project.api('PATCH', path, { ...bob, body: { done: true } })).toMatchObject({
@@ -86,7 +86,7 @@ describe.each(['feed', 'todos'])('writing to %s with the publishable key', (coll
     expect((await project.api('DELETE', `${path}?permanent=true`, ann)).status).toBe(200);
   });
 
-  test('403 NOT_OWNER for a document of another user, alike whether it is in the trash', async () => {
+  test('403 NOT_OWNER for another user’s document, trashed or not', async () => {
     const { _id } = (await create(collection, ann, bodyOf(collection))).body;
     const path = `/api/data/${collection}/${_id}`;
     const attempts = async () => {
@@ -111,7 +111,7 @@ describe.each(['feed', 'todos'])('writing to %s with the publishable key', (coll
     expect((await project.api('PATCH', `${path}/recover`, ann)).status).toBe(200);
   });
 
-  test('403 for a document that belongs to nobody or to an array of owners', async () => {
+  test('403 for a document without an owner or with an array of owners', async () => {
     const nobody = await create(collection, {}, bodyOf(collection));
     expect(nobody.status).toBe(201);
     expect(nobody.body).not.toHaveProperty('userId');
@@ -135,7 +135,7 @@ describe.each(['feed', 'todos'])('writing to %s with the publishable key', (coll
     });
   });
 
-  test('200 with an owner from the secret key for a document that has none; the owner stays from then on', async () => {
+  test('200 when the secret key gives a document its first owner, which then cannot change', async () => {
     const bodies = [bodyOf(collection), bodyOf(collection, { userId: null })];
     for (const [method, body] of [
       ['PUT', bodies[0]],
@@ -164,7 +164,7 @@ describe.each(['feed', 'todos'])('writing to %s with the publishable key', (coll
     }
   });
 
-  test('200 for one of 50 owners that are given to a document at once, 403 for the others', async () => {
+  test('200 for one of 50 concurrent first owners, 403 for the others', async () => {
     const { _id } = (await create(collection, {}, bodyOf(collection))).body;
     const path = `/api/data/${collection}/${_id}`;
     const owners = Array.from({ length: 50 }, (_, n) => n.toString(16).padStart(24, '0'));
@@ -175,7 +175,7 @@ describe.each(['feed', 'todos'])('writing to %s with the publishable key', (coll
   });
 
   test.each([[['a', null]], [[null]], [7], [{}], [''], [false]])(
-    '403 OWNER_IMMUTABLE for an owner from the secret key where %j is one already',
+    '403 OWNER_IMMUTABLE for an owner from the secret key when %j is already stored',
     async (userId) => {
       const _id = new ObjectId();
       await onProject(domain, (db) => db.collection(collection).insertOne({ _id, userId }));
@@ -187,13 +187,13 @@ describe.each(['feed', 'todos'])('writing to %s with the publishable key', (coll
     },
   );
 
-  test('400 NOTHING_TO_UPDATE with nothing but the same owner', async () => {
+  test('400 NOTHING_TO_UPDATE when the body contains only the same owner', async () => {
     const made = await create(collection, ann, bodyOf(collection));
     const path = `/api/data/${collection}/${made.body._id}`;
     expect((await project.api('PATCH', path, { ...ann, body: {} })).body.code).toBe('NOTHING_TO_UPDATE');
   });
 
-  test('201 in bulk for the owner; 403 with one foreign owner, and nothing written', async () => {
+  test('201 for the owner’s bulk; 403 with one other owner, and no document is stored', async () => {
     const path = `/api/data/${collection}/bulk`;
     const good = await project.api('POST', path, { ...ann, body: [bodyOf(collection), bodyOf(collection)] });
     expect(good.status).toBe(201);
@@ -229,7 +229,7 @@ describe('reading a private collection with the publishable key', () => {
     }
   });
 
-  test('200 with the owner’s documents only: list, count, filters, aggregate; 404 for another’s by id', async () => {
+  test('200 with only the owner’s documents: list, count, filters, aggregate; 404 for another user’s by id', async () => {
     const hidden = (await create('todos', ann, { task: 'secret of ann' })).body._id;
     const list = await project.api<{ data: { items: Body[]; total: number } }>(
       'GET',
@@ -256,19 +256,19 @@ describe('reading a private collection with the publishable key', () => {
     expect(grouped).toMatchObject({ status: 200, body: { data: [] } });
   });
 
-  test('200 with everything for the secret key', async () => {
+  test('200 with all documents for the secret key', async () => {
     const id = (await create('todos', ann, { task: 'x' })).body._id;
     expect((await project.api('GET', `/api/data/todos/${id}`)).status).toBe(200);
   });
 });
 
-test('200 for anybody who reads a public-read collection', async () => {
+test('200 for any caller who reads a public-read collection', async () => {
   const { key = '' } = ann;
   const made = await create('feed', ann, { text: 'hello' });
   expect((await project.api('GET', `/api/data/feed/${made.body._id}`, { key })).status).toBe(200);
   expect((await project.api('GET', '/api/data/feed', { key, token: 'garbage' })).status).toBe(200);
 });
 
-test('403 for a write with the publishable key where row security is off, even with a token', async () => {
+test('403 for a write with the publishable key when row security is off, even with a token', async () => {
   expect(await create('notes', ann, { a: 1 })).toMatchObject({ status: 403, body: { code: 'RLS_REQUIRED' } });
 });

@@ -3,8 +3,8 @@ import type { RequestOptions } from '../../support/clients/client.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 /*
- * A rule that follows a reference to more than 10,000 documents, which a list decides by a join. Comments are readable
- * while their post is published. Of the 10,001 published posts only the last two have comments.
+ * A list decides a rule by a join when the rule follows a reference to more than 10,000 documents. Comments are
+ * readable while their post is published; of 10,001 published posts only the last two have comments.
  */
 
 const rls = (rules: object) => ({ enabled: true, mode: 'rules', rules });
@@ -90,12 +90,12 @@ beforeAll(async () => {
 });
 
 describe('a list whose rule follows a reference to more than 10,000 documents', () => {
-  test('200 with what the rule allows, newest first and in another order', async () => {
+  test('200 with the allowed documents, newest first and in another order', async () => {
     expect(await texts('comments')).toEqual(['three', 'two', 'one']);
     expect(await texts('comments?sort=text')).toEqual(['one', 'three', 'two']);
   });
 
-  test('200 without the field that the join adds', async () => {
+  test('200 without the internal field of the join', async () => {
     const { items } = await get('comments?sort=text&limit=1');
     expect(Object.keys(items[0] ?? {}).sort()).toEqual([
       ...['_id', 'createdAt', 'deletedAt', 'isDeleted', 'post', 'text', 'updatedAt'],
@@ -107,14 +107,14 @@ describe('a list whose rule follows a reference to more than 10,000 documents', 
     expect(await get('comments?limit=1')).toMatchObject({ total: 3 });
   });
 
-  test('200 with what fits a filter, a search and chosen fields', async () => {
+  test('200 with a filter, a search and selected fields', async () => {
     expect(await texts('comments?text_regex=^t')).toEqual(['three', 'two']);
     expect(await texts('comments?search=secret')).toEqual([]);
     expect(await texts('comments?search=two')).toEqual(['two']);
     expect(await texts('comments?fields=text')).toEqual(['three', 'two', 'one']);
   });
 
-  test.each(['-_id', 'text'])('200 for each page when cursors walk it by %s', async (sort) => {
+  test.each(['-_id', 'text'])('200 for each page of a cursor sorted by %s', async (sort) => {
     const walked: string[] = [];
     for (let cursor: string | null = ''; cursor !== null && walked.length < 9; ) {
       const { items, nextCursor = null }: Answer['data'] = await get(`comments?sort=${sort}&limit=1&cursor=${cursor}`);
@@ -124,12 +124,12 @@ describe('a list whose rule follows a reference to more than 10,000 documents', 
     expect(walked).toEqual(sort === 'text' ? ['one', 'three', 'two'] : ['three', 'two', 'one']);
   });
 
-  test('200 with what other parts of the rule allow', async () => {
+  test('200 with documents that other parts of the rule allow', async () => {
     expect(await texts('votes?sort=text')).toEqual(['for all', 'for one', 'for three', 'for two']);
     expect(await get('votes?count=true')).toMatchObject({ count: 4 });
   });
 
-  test('200 for an aggregation of it, and for joins into it', async () => {
+  test('200 for an aggregation of the collection, and for joins into it', async () => {
     const aggregate = async (collection: string, pipeline: readonly object[]) => {
       const sent = { ...reader, body: { pipeline } };
       const answer = await project.api<{ data: unknown[] }>('POST', `/api/data/${collection}/aggregate`, sent);
@@ -146,7 +146,7 @@ describe('a list whose rule follows a reference to more than 10,000 documents', 
     expect(await aggregate('posts', union)).toEqual([{ n: 4 }]);
   });
 
-  test('200 with ids in the place of populated documents that it hides', async () => {
+  test('200 with ids instead of populated documents that the rule hides', async () => {
     await project.addCollection({
       name: 'pins',
       schema: [
@@ -163,7 +163,7 @@ describe('a list whose rule follows a reference to more than 10,000 documents', 
     expect(items).toMatchObject([{ comment: hidden }, { comment: { text: 'one' } }]);
   });
 
-  test('200 for changes, which show the documents that the rule allows', async () => {
+  test('200 for changes of the documents that the rule allows', async () => {
     const answer = await project.api<{ data: { changes: readonly object[] } }>(
       'GET',
       '/api/data/comments/changes?since=0',

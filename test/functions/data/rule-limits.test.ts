@@ -2,9 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { RequestOptions } from '../../support/clients/client.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
-/*
- * A list that a rule reads, filled beyond its limit of 10 000 values by someone else.
- */
+/* Another user fills a list that a rule reads beyond its limit of 10,000 values. */
 
 const mine = { $from: 'grants', select: 'team', where: { user: { $user: '_id' } } };
 const rls = (rules: object) => ({ enabled: true, mode: 'rules', rules });
@@ -37,7 +35,7 @@ beforeAll(async () => {
   }
 });
 
-test('10,001 memberships lock nobody out: a list takes the oldest, and one document is looked up without a limit', async () => {
+test('10,001 memberships block no user: a list uses the oldest ones, and reading one document has no limit', async () => {
   await insert('cards', { team: 'home' });
   await insert('grants', { user: userId, team: 'late' });
   const late = await insert('cards', { team: 'late' });
@@ -46,6 +44,6 @@ test('10,001 memberships lock nobody out: a list takes the oldest, and one docum
   expect(await project.api('GET', `/api/data/cards/${late}`, victim)).toMatchObject({ status: 200 });
 });
 
-test('403 RULE_LIMIT for a list that excludes more than 10,000 values, which would otherwise show hidden documents', async () => {
+test('403 RULE_LIMIT when a list must exclude more than 10,000 values, which would otherwise show hidden documents', async () => {
   expect(await list('others')).toMatchObject({ status: 403, body: { code: 'RULE_LIMIT' } });
 });

@@ -3,8 +3,8 @@ import type { RequestOptions } from '../../support/clients/client.ts';
 import { claimsOf, newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 /*
- * Chains of references, A → B → C, in which rules hide B or C. `populate` goes one level, and shows exactly what the
- * caller gets by id: else the id stays, or `null` if the document is in the trash or missing.
+ * Chains of references, A → B → C, in which rules hide B or C. `populate` follows one level and shows what the caller
+ * gets by id. Otherwise the id stays, or `null` if the document is trashed or missing.
  */
 
 const me = { $user: '_id' };
@@ -13,10 +13,10 @@ const ref = (key: string, collection: string) => ({ key, type: 'Ref', ref: colle
 const many = (key: string, collection: string) => ({ key, type: 'Array', items: { type: 'Ref', ref: collection } });
 const text = (key: string) => ({ key, type: 'String' });
 
-/** The ends of the chain: everyone's, and Ann's. */
+/** The ends of the chain: a public one and Ann’s. */
 const ends = { shown: rules(true), hidden: rules({ owner: me }) };
 
-/** How the middle of the chain is read. */
+/** The read rules of the middle document. */
 const middles = {
   open: { enabled: false },
   everyone: rules(true),
@@ -40,7 +40,7 @@ interface Items {
 let project: UsersProject;
 let annId: string;
 let callers: Readonly<Record<string, RequestOptions>>;
-/** Documents that begin a chain: with a middle that is active, in the trash, missing, and a list of all three. */
+/** Ids of chain starts whose middle is active, trashed or missing, and of one with a list of all three. */
 let heads: Readonly<Record<string, Readonly<Record<'active' | 'trashed' | 'missing' | 'several', string>>>>;
 let active: Readonly<Record<string, string>>;
 const middleIds: Record<string, readonly string[]> = {};
@@ -102,13 +102,13 @@ beforeAll(async () => {
   active = Object.fromEntries(made.map(([kind, , one]) => [kind, one]));
 });
 
-/** A middle as the caller gets it by id; `undefined` if they do not. */
+/** Returns a middle as the caller gets it by id, or `undefined`. */
 const gotten = async (kind: string, who: RequestOptions): Promise<Doc | undefined> => {
   const { status, body } = await api('GET', `middle_${kind}/${active[kind]}`, who);
   return status === 200 ? body : undefined;
 };
 
-/** What a chain shows of its middle in every way to read it: alone, in a list, and by a query. */
+/** Returns the middle as each read of a chain shows it: by id, in a list, and by a query. */
 const populated = async (id: string, field: string, who: RequestOptions): Promise<readonly unknown[]> => {
   const one = await api('GET', `heads/${id}?populate=${field}`, who);
   const listed = await api<Items>('GET', `heads?_id=${id}&populate=${field}`, who);
@@ -122,7 +122,7 @@ const three = (value: unknown): readonly unknown[] => [value, value, value];
 const readers = ['ann', 'bob', 'stranger', 'invalid token', 'secret key'];
 
 describe('populate in a chain of references', () => {
-  test.each(readers)('shows to the caller %s what they get by id, and else the id', async (reader) => {
+  test.each(readers)('shows to the caller %s what they get by id, and otherwise the id', async (reader) => {
     const who = callers[reader] ?? {};
     for (const kind of kinds) {
       const [chain, shown] = [heads[kind], await gotten(kind, who)];
@@ -132,7 +132,7 @@ describe('populate in a chain of references', () => {
       expect(await populated(chain.active, kind, who), kind).toEqual(three(middle));
       const ofTrashed = await populated(chain.trashed, kind, who);
       const ofMissing = await populated(chain.missing, kind, who);
-      // Of a collection that hides documents an id tells nothing, so that it may stay.
+      // The id reveals nothing in a collection that hides documents, so it may stay.
       for (const value of [...ofTrashed, ...ofMissing]) expect([null, two, missing], kind).toContain(value);
       for (const values of await populated(chain.several, `${kind}s`, who)) {
         const [first, second, third] = values as readonly unknown[];
@@ -142,7 +142,7 @@ describe('populate in a chain of references', () => {
     }
   });
 
-  test('decides by get and not by list, and through the reference of the middle', async () => {
+  test('is decided by the get rule, not by list, and follows the reference of the middle', async () => {
     const shownTo = async (reader: string) => {
       const found: string[] = [];
       for (const kind of kinds) if (await gotten(kind, callers[reader] ?? {})) found.push(kind);
@@ -156,7 +156,7 @@ describe('populate in a chain of references', () => {
     expect(await shownTo('invalid token')).toEqual(['open']);
   });
 
-  test('leaves the end an id, and shows nothing of a middle or an end that the caller may not get', async () => {
+  test('keeps the end as an id, and shows no middle or end that the caller may not get', async () => {
     for (const reader of ['bob', 'stranger', 'invalid token']) {
       const who = callers[reader] ?? {};
       for (const kind of kinds) {
@@ -179,7 +179,7 @@ describe('populate in a chain of references', () => {
     }
   });
 
-  test('400 INVALID_QUERY for a path that goes on through the middle, whether it is shown or hidden', async () => {
+  test('400 INVALID_QUERY for a path through the middle, whether it is shown or hidden', async () => {
     for (const kind of kinds) {
       for (const path of [`${kind}.hidden`, `${kind}.shown`, `${kind}s.hidden`]) {
         const said = await api('GET', `heads/${heads[kind]?.active}?populate=${path}`, callers.bob);
@@ -190,7 +190,7 @@ describe('populate in a chain of references', () => {
     }
   });
 
-  test('hides a middle whose rule follows a reference, as soon as the end no longer fulfils it', async () => {
+  test('hides a middle when the end no longer fulfills its rule', async () => {
     const end = await insert('end_shown', { text: 'end', owner: annId });
     const middle = await insert('middle_throughShown', { text: 'treasure', shown: end });
     const head = await insert('heads', { throughShown: middle });

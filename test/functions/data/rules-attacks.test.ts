@@ -10,8 +10,8 @@ import { type CollectionInput, newProject } from '../../support/fixtures/project
 import { newUsersProject, users as standardUsers, type UsersProject } from '../../support/fixtures/users.ts';
 
 /*
- * Attempts to read or write what access rules do not allow. Each collection has one document, which no attacker may
- * read; it holds the secret. No response may contain the secret or count the document, and no write may change it.
+ * Attempts to read or write what access rules do not allow. Each collection has one document with a secret that no
+ * attacker may read. No response may contain or count it, and no write may change it.
  */
 
 const secret = 'treasure';
@@ -33,7 +33,7 @@ const users = {
 
 const memberships = (more: object) => ({ $from: 'memberships', select: 'team', where: { user: me, ...more } });
 
-/** The condition of a collection's rules, its other fields, and what its hidden document holds of them. */
+/** The rule condition of a collection, its other fields, and their values in the hidden document. */
 interface Target {
   readonly rule: object | false;
   readonly schema?: CollectionInput['schema'];
@@ -159,13 +159,13 @@ beforeAll(async () => {
     await onProject(opened, (db) =>
       db.collection('users').updateOne({ _id: new ObjectId(userId) }, { $set: { emailVerified: true } }),
     );
-    // The editor of no team, so that only the role is gained and lost.
+    // An editor of another team, so that gaining or losing the role makes no other change.
     await insert('memberships', { user: userId, team: 'blue', role: 'editor' });
   }
   await dashboard('DELETE', `users/${fallen[0].userId}`);
   await dashboard('PATCH', `users/${fallen[1].userId}`, { disabled: true });
   await insert('memberships', { user: owner, team: 'red', role: 'admin' });
-  // A membership that has ended.
+  // A deleted membership.
   const ended = await insert('memberships', { user: malloryId, team: 'red', role: 'reader' });
   expect(await project.api('DELETE', `/api/data/memberships/${ended}`)).toMatchObject({ status: 200 });
 
@@ -236,7 +236,7 @@ const reads: Readonly<Record<string, Attack>> = {
 
 const counted = /"(count|n|total)":1\b/;
 
-/** The one document of `open` or `links` may be counted. */
+/** Joins may count the one document of `open` or `links`. */
 const tells = (body: unknown, isJoin: boolean): boolean => {
   const told = JSON.stringify(body);
   return told.includes(secret) || told.includes('"size":7') || (!isJoin && counted.test(told));
@@ -244,19 +244,19 @@ const tells = (body: unknown, isJoin: boolean): boolean => {
 const joins = (read: string): boolean => /populate|lookup|union/i.test(read) && read !== 'populate in a list';
 
 describe('reads', () => {
-  test.each(Object.keys(reads))('%s tells the secret key', async (read) => {
+  test.each(Object.keys(reads))('%s shows the secret to the secret key', async (read) => {
     expect(tells((await reads[read]?.('owned', {}))?.body, joins(read))).toBe(true);
   });
 
   const table = Object.keys(reads).flatMap((read) => names.map((name) => [read, name] as const));
-  test.each(table)('%s of %s tells nothing to a user without rights', async (read, name) => {
+  test.each(table)('%s of %s reveals nothing to a user without rights', async (read, name) => {
     const answer = await reads[read]?.(name, callers.get('a user without rights') ?? {});
     expect(answer?.status).toBeLessThan(500);
     expect(tells(answer?.body, /populate|lookup|union/i.test(read)), JSON.stringify(answer?.body)).toBe(false);
   });
 
   const rest = ['a deleted user', 'a disabled user', 'no user', 'an expired token', 'a token of another project'];
-  test.each([...rest, 'a token with a changed user'])('no route tells anything to %s', async (caller) => {
+  test.each([...rest, 'a token with a changed user'])('no route reveals anything to %s', async (caller) => {
     const told: string[] = [];
     for (const [read, attack] of Object.entries(reads)) {
       for (const name of names) {
@@ -274,7 +274,7 @@ const put =
   (name, who) =>
     api('PUT', `${name}/${idOf(name)}${more}`, who, body(name));
 
-/** What would make the caller somebody whom the rule allows. */
+/** Values that would make the rule allow the caller. */
 const claims = (name: string): object => ({
   ...(name === 'free' || name === 'owned' ? { owner: malloryId } : {}),
   ...(name === 'nested' ? { 'meta.owner': malloryId } : {}),
@@ -304,7 +304,7 @@ const stored = async (name: string): Promise<unknown> => {
 
 describe('writes', () => {
   const table = Object.keys(writes).flatMap((write) => names.map((name) => [write, name] as const));
-  test.each(table)('404 for %s of %s by a user without rights, as of a missing document', async (write, name) => {
+  test.each(table)('404 for %s of %s by a user without rights, as for a missing document', async (write, name) => {
     const before = await stored(name);
     expect(await writes[write]?.(name, callers.get('a user without rights') ?? {})).toMatchObject({
       status: 404,
@@ -331,7 +331,7 @@ describe('writes', () => {
   });
 });
 
-describe('what a caller sends', () => {
+describe('caller input', () => {
   let ann: RequestOptions;
   let annId: string;
 
@@ -381,7 +381,7 @@ describe('what a caller sends', () => {
     }
   });
 
-  /** Values in place of the user's own id, of which none is it. */
+  /** Values that resemble the user’s own id but differ from it. */
   const others = (): readonly unknown[] => [
     ...[
       { $user: '_id' },
@@ -397,7 +397,7 @@ describe('what a caller sends', () => {
     JSON.parse(`{"__proto__": {"owner": "${annId}"}}`),
   ];
 
-  test('no other value in place of an id is taken for it: an insert is refused', async () => {
+  test('an insert is rejected when its owner resembles the caller’s id but differs from it', async () => {
     for (const name of ['owned', 'free', 'nested']) {
       const before = await stored(name);
       for (const value of others()) {
@@ -431,7 +431,7 @@ describe('what a caller sends', () => {
     ['no owner', { owner: null }],
     ['an operator', { $set: { price: 8 } }],
     ['an operator below a field', { price: { $inc: 1 } }],
-  ])('an update with %s is refused and changes nothing', async (_title, body) => {
+  ])('an update with %s is rejected and changes nothing', async (_title, body) => {
     const id = await insert('prices', { owner: annId, price: 7, meta: { a: 'a', b: 'b' } });
     const before = await api('GET', `prices/${id}`, ann);
     expect([400, 403]).toContain((await api('PUT', `prices/${id}`, ann, body)).status);
@@ -452,7 +452,7 @@ describe('what a caller sends', () => {
     expect(after[field]).toEqual(before[field]);
   });
 
-  test('404 for a hidden document whatever revision is sent, and no row tells whether it is right', async () => {
+  test('404 for a hidden document at any revision, so no route reveals the current one', async () => {
     const told = new Set<string>();
     for (const tag of ['"1"', '"2"', '*', 'W/"1"', '"x"']) {
       const { status, body } = await api(
@@ -470,7 +470,7 @@ describe('what a caller sends', () => {
     }
   });
 
-  test('a repeat with the key of another user’s request tells nothing of its document', async () => {
+  test('the Idempotency-Key of another user’s request reveals nothing about its document', async () => {
     const headers = { 'idempotency-key': 'the-same-key-of-both' };
     const body = { owner: annId, task: secret };
     expect(await api('POST', 'owned', { ...ann, headers }, body)).toMatchObject({ status: 201 });
@@ -481,7 +481,7 @@ describe('what a caller sends', () => {
     }
   });
 
-  test('403 FIELD_PROTECTED for rights that users give themselves', async () => {
+  test('403 FIELD_PROTECTED when users give themselves rights', async () => {
     const body = { email: 'self@example.com', password: 'long enough 1' };
     for (const right of [{ role: 'editor' }, { teams: ['red'] }, { level: 9 }, { 'teams.0': 'red' }]) {
       expect(await project.signUp({ ...body, ...right })).toMatchObject({
@@ -516,7 +516,7 @@ describe('10,001 memberships', () => {
     await onProject(opened, (db) => db.collection('memberships').insertMany(all));
   };
 
-  test('do not lock a user out of the oldest: the list has its documents, and a get decides without a limit', async () => {
+  test('leave the user the oldest documents in a list, and a get has no limit', async () => {
     const user = await project.newUser();
     const who = { key: project.publishableKey, token: user.accessToken };
     await crowded(user.userId, 'first');

@@ -56,7 +56,7 @@ beforeAll(async () => {
     });
     ids.set(name, made.body.data.ids);
   }
-  // A stopped clock keeps the project record warm for as long as the tests take.
+  // A stopped clock keeps the project record cached during the tests.
   const now = Date.now();
   clock.now = () => now;
   for (const { name } of collections.slice(1)) {
@@ -95,7 +95,7 @@ const routes: readonly (readonly [string, (name: string) => () => Promise<void>]
   ],
 ];
 
-/** Has the document that is recovered be in the trash. */
+/** Moves the document that will be recovered to the trash. */
 const prepare = async (title: string, name: string): Promise<void> => {
   if (title !== 'recover') return;
   const id = ids.get(name)?.at(-1) ?? '';
@@ -109,15 +109,15 @@ const costOf = async (title: string, act: (name: string) => () => Promise<void>,
 
 describe('a warm request', () => {
   test.each(routes)(
-    '%s costs under rules on the id of the user what it costs in a private collection',
+    '%s needs the same commands under rules on the user’s id as in a private collection',
     async (title, act) => {
       const known = await costOf(title, act, 'mine');
       expect(known[0]).toBe(count);
       const ruled = await costOf(title, act, 'ruled');
-      // Behind a barrier, conditions and order of the caller are stages of an aggregation.
+      // Behind the barrier, the caller’s conditions and order are stages of an aggregation.
       if (title === 'list with a filter') expect(ruled).toHaveLength(known.length);
       else expect(ruled).toEqual(known);
-      // A total of all documents is two counts.
+      // The total of all documents takes two counts.
       if (!title.startsWith('list with')) expect(await costOf(title, act, 'anyone')).toEqual(known);
     },
   );
@@ -125,7 +125,7 @@ describe('a warm request', () => {
   test.each([
     ['teamed', '$from'],
     ['verified', 'another field of the user'],
-  ])('costs one find more to list and to get under %s: %s', async (name) => {
+  ])('needs one extra find to list and to get under %s: %s', async (name) => {
     for (const [title, act] of routes.slice(0, 2)) {
       const known = await costOf(title, act, 'mine');
       expect(await costOf(title, act, name)).toEqual([...known, 'mongodb find'].sort());

@@ -15,8 +15,8 @@ import type { Project } from '../../../shared/projects/project.ts';
 import { newProject } from '../../support/fixtures/project.ts';
 
 /*
- * A rule is the database's filter for lists, and is decided in code about a document at hand. Both must agree on every
- * document, for every caller, about what is true and what is false.
+ * The database decides a rule for lists and the code decides it for one document. Both must agree on true and false for
+ * every document and caller.
  */
 
 const ids = ['a', 'b', 'c'].map((letter) => letter.repeat(24));
@@ -275,11 +275,11 @@ const outcomes = async (
 
 const runs = Number(process.env.RULE_RUNS ?? 250);
 
-describe('a rule as a filter of the database and as decided in code', () => {
+describe('a rule as a database filter and as a decision in code', () => {
   test.each([
     ['with a schema', typed, typedDocument, ruleOf(typedLeaf as fc.Arbitrary<JsonObject>)],
     ['without a schema', free, freeDocument, ruleOf(freeLeaf as fc.Arbitrary<JsonObject>)],
-  ] as const)('agree about every document %s', async (_title, collection, document, rule) => {
+  ] as const)('agree on every document %s', async (_title, collection, document, rule) => {
     const seed = Number(process.env.RULE_SEED ?? 0) || Date.now() % 1_000_000;
     const made = fc.sample(document as fc.Arbitrary<JsonObject>, { numRuns: 100, seed });
     const documents = made.map((each, index) => ({ ...each, _id: new ObjectId(ids[index] ?? undefined) }));

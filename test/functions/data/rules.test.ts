@@ -159,13 +159,13 @@ describe('reads under rules', () => {
     ofBob = await insert('posts', { title: 'draft of Bob', author: bobId });
   });
 
-  test('list what the rule allows to each caller', async () => {
+  test('list the documents that the rule allows for each caller', async () => {
     expect(await idsOf('posts', stranger)).toEqual([published]);
     expect(new Set(await idsOf('posts', ann))).toEqual(new Set([published, ofAnn]));
     expect(new Set(await idsOf('posts', editor))).toEqual(new Set([published, ofAnn, ofBob]));
   });
 
-  test('filter, sort, count and search only what is visible', async () => {
+  test('filter, sort, count and search only visible documents', async () => {
     expect(await idsOf('posts', ann, '&title_startsWith=draft')).toEqual([ofAnn]);
     expect(await idsOf('posts', ann, '&sort=title')).toEqual([ofAnn, published]);
     expect(await api('GET', 'posts?count=true', bob)).toMatchObject({ body: { data: { count: 2 } } });
@@ -173,7 +173,7 @@ describe('reads under rules', () => {
     expect(asked.body.data.items.map(({ _id }) => _id)).toEqual([published]);
   });
 
-  test('walk by cursor over visible documents alone', async () => {
+  test('follow a cursor over visible documents only', async () => {
     const seen: string[] = [];
     let cursor = '';
     for (let pages = 0; pages < 5; pages += 1) {
@@ -199,7 +199,7 @@ describe('reads under rules', () => {
     expect(await api('GET', `posts/${published}`, stranger)).toMatchObject({ status: 200 });
   });
 
-  test('aggregate and join visible documents only', async () => {
+  test('aggregate and join only visible documents', async () => {
     const pipeline = [{ $group: { _id: '$author', n: { $sum: 1 } } }, { $sort: { n: -1 } }];
     expect(await api('POST', 'posts/aggregate', bob, { pipeline })).toMatchObject({
       status: 200,
@@ -215,7 +215,7 @@ describe('reads under rules', () => {
     expect(joined).toMatchObject({ status: 200 });
   });
 
-  test('401 TOKEN_MISSING if only a user could be allowed, before the id is looked at', async () => {
+  test('401 TOKEN_MISSING when only a user could be allowed, before the id is checked', async () => {
     const refused = { status: 401, body: { code: 'TOKEN_MISSING' } };
     expect(await api('GET', 'cards', stranger)).toMatchObject(refused);
     expect(await api('GET', 'cards/no-id', stranger)).toMatchObject(refused);
@@ -223,20 +223,20 @@ describe('reads under rules', () => {
     expect(await api('GET', 'members', stranger)).toMatchObject(refused);
   });
 
-  test('401 TOKEN_INVALID for a token that is not valid, on reads too', async () => {
+  test('401 TOKEN_INVALID for an invalid token, also on reads', async () => {
     for (const path of ['posts', `posts/${published}`, 'members', 'products']) {
       expect(await api('GET', path, invalid)).toMatchObject({ status: 401, body: { code: 'TOKEN_INVALID' } });
     }
   });
 
-  test('an empty list, and 404 for one document, if the rule is false', async () => {
+  test('an empty list, and 404 for one document, when the rule is false', async () => {
     const made = await insert('inbox', { body: 'hidden' });
     expect(await idsOf('inbox', ann)).toEqual([]);
     expect(await api('GET', `inbox/${made}`, ann)).toMatchObject({ status: 404 });
     expect(await api('GET', `inbox/${made}`)).toMatchObject({ status: 200 });
   });
 
-  test('every signed-in user reads in mode signed-in, and the owner writes', async () => {
+  test('every signed-in user reads in mode signed-in, and only the owner writes', async () => {
     const made = await insert('members', { name: 'a' }, ann);
     expect(await idsOf('members', bob)).toEqual([made]);
     expect(await api('PUT', `members/${made}`, bob, { name: 'b' })).toMatchObject({
@@ -246,7 +246,7 @@ describe('reads under rules', () => {
   });
 });
 
-describe('look-ups of rules', () => {
+describe('lookups of rules', () => {
   let [red, blue]: string[] = [];
 
   beforeAll(async () => {
@@ -286,7 +286,7 @@ describe('look-ups of rules', () => {
     expect(await idsOf('cards', bob)).toEqual([red]);
   });
 
-  test('populate leaves the id of a document that the caller may not get', async () => {
+  test('populate keeps the id of a document that the caller may not get', async () => {
     const link = await insert('links', { card: blue });
     const other = await insert('links', { card: red });
     expect(await api('GET', `links/${link}?populate=card`, bob)).toMatchObject({ body: { card: blue } });
@@ -309,7 +309,7 @@ describe('look-ups of rules', () => {
     expect(await api('GET', `comments/${shown}`, bob)).toMatchObject({ status: 404 });
   });
 
-  test('403 RULE_DENIED for an order with another price than the product has', async () => {
+  test('403 RULE_DENIED when an order’s price differs from the product’s', async () => {
     const product = await insert('products', { name: 'p', price: 20 });
     expect(await api('POST', 'orders', ann, { product, price: 1, buyer: annId })).toMatchObject({ status: 403 });
     expect(await api('POST', 'orders', ann, { product, price: 20, buyer: bobId })).toMatchObject({ status: 403 });
@@ -321,7 +321,7 @@ describe('look-ups of rules', () => {
 });
 
 describe('writes under rules', () => {
-  test('insert by the rule, and 403 RULE_DENIED for another author', async () => {
+  test('an insert follows the rule; 403 RULE_DENIED for another author', async () => {
     expect(await api('POST', 'posts', bob, { title: 'x', author: bobId })).toMatchObject({
       status: 201,
       body: { author: bobId },
@@ -333,7 +333,7 @@ describe('writes under rules', () => {
     expect(await api('POST', 'posts', bob, { title: 'x' })).toMatchObject({ status: 403 });
   });
 
-  test('401 TOKEN_MISSING for a write without a user whose rule names the user', async () => {
+  test('401 TOKEN_MISSING for a write without a user when the rule names the user', async () => {
     const made = await insert('posts', { author: annId, published: true });
     const refused = { status: 401, body: { code: 'TOKEN_MISSING' } };
     expect(await api('POST', 'posts', stranger, { author: annId })).toMatchObject(refused);
@@ -342,7 +342,7 @@ describe('writes under rules', () => {
     expect(await api('POST', 'posts/bulk', stranger, [{ author: annId }])).toMatchObject(refused);
   });
 
-  test('a stranger inserts if the rule is true, and is shown the id alone', async () => {
+  test('an anonymous caller inserts when the rule is true, and gets only the id', async () => {
     const made = await api('POST', 'inbox', stranger, { body: 'hello' });
     expect(made).toMatchObject({ status: 201, body: { _id: expect.any(String) } });
     expect(Object.keys(made.body)).toEqual(['_id']);
@@ -354,7 +354,7 @@ describe('writes under rules', () => {
     });
   });
 
-  test('update before and after: 404 hidden, 403 RULE_DENIED of another’s, done with one’s own', async () => {
+  test('an update checks before and after: 404 when hidden, 403 RULE_DENIED for another user’s, success for the own', async () => {
     const mine = await insert('posts', { title: 'a', author: annId });
     const open = await insert('posts', { title: 'a', author: annId, published: true });
     expect(await api('PUT', `posts/${mine}`, bob, { title: 'x' })).toMatchObject({ status: 404 });
@@ -366,7 +366,7 @@ describe('writes under rules', () => {
       status: 200,
       body: { data: { title: 'b' } },
     });
-    // The rule must hold for what it becomes, too.
+    // The rule must also hold for the result.
     expect(await api('PUT', `posts/${mine}`, ann, { author: bobId })).toMatchObject({
       status: 403,
       body: { code: 'RULE_DENIED' },
@@ -374,7 +374,7 @@ describe('writes under rules', () => {
     expect(await api('PUT', `posts/${mine}`, editor, { author: bobId })).toMatchObject({ status: 200 });
   });
 
-  test('an update whose result the caller may not read answers its id alone', async () => {
+  test('an update returns only the id when the caller may not read the result', async () => {
     const open = await insert('posts', { author: bobId, published: true });
     const hidden = await insert('inbox', { body: 'x' });
     expect(await api('PUT', `inbox/${hidden}`, ann, { body: 'y' })).toMatchObject({ status: 404 });
@@ -401,7 +401,7 @@ describe('writes under rules', () => {
     expect(await put(stranger, { likes: 3 })).toMatchObject({ status: 401 });
   });
 
-  test('50 parallel likes by one rule: as many are counted as were answered with 200', async () => {
+  test('50 parallel likes by one rule: each 200 is counted and no other', async () => {
     const event = await insert('events', { title: 'race', status: 'open', attendees: [] });
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => api('PUT', `events/${event}`, ann, { likes: 1 })),
@@ -420,7 +420,7 @@ describe('writes under rules', () => {
     expect(await api('POST', 'posts/bulk', bob, [{ author: bobId }])).toMatchObject({ status: 201 });
   });
 
-  test('the owner field is filled in, and stays: 403 OWNER_IMMUTABLE, 403 NOT_OWNER, 401 without a user', async () => {
+  test('the owner field is set and cannot change: 403 OWNER_IMMUTABLE, 403 NOT_OWNER, 401 without a user', async () => {
     const made = await insert('diary', { body: 'x' }, ann);
     expect(await api('GET', `diary/${made}`, bob)).toMatchObject({ body: { userId: annId } });
     expect(await api('PUT', `diary/${made}`, bob, { userId: bobId })).toMatchObject({
@@ -437,7 +437,7 @@ describe('writes under rules', () => {
     });
   });
 
-  test('trash, recovery and permanent deletion obey rules of their own', async () => {
+  test('trash, recovery and permanent deletion follow separate rules', async () => {
     const made = await insert('diary', { body: 'x' }, ann);
     expect(await api('DELETE', `diary/${made}?permanent=true`, ann)).toMatchObject({
       status: 403,
@@ -492,8 +492,8 @@ describe('an owner field that is a Ref to users', () => {
   );
 });
 
-describe('fields of users that rules name', () => {
-  test('403 FIELD_PROTECTED at sign-up and in the profile, unless the value stays', async () => {
+describe('fields of users that rules use', () => {
+  test('403 FIELD_PROTECTED at sign-up and in the profile, unless the value is unchanged', async () => {
     const credentials = { email: 'someone@example.com', password: 'long enough 1' };
     expect(await project.signUp({ ...credentials, role: 'editor' })).toMatchObject({
       status: 403,
@@ -507,7 +507,7 @@ describe('fields of users that rules name', () => {
   });
 });
 
-describe('trying a rule', () => {
+describe('a trial of a rule', () => {
   const attempt = (collection: string, body: object) =>
     project.developer.dashboard<{ data: { parts: readonly object[] } }>(
       'POST',
@@ -515,7 +515,7 @@ describe('trying a rule', () => {
       body,
     );
 
-  test('answers what the real request would be answered, and each comparison', async () => {
+  test('returns the outcome of the real request, and each comparison', async () => {
     const document = { author: bobId, published: false };
     expect(await attempt('posts', { operation: 'read', userId: annId, document })).toMatchObject({
       status: 200,
@@ -550,7 +550,7 @@ describe('trying a rule', () => {
     });
   });
 
-  test('404 for a document that does not exist, 400 for a malformed id and for a document not of the schema', async () => {
+  test('404 for a missing document, 400 for a malformed id and for a document that violates the schema', async () => {
     expect(await attempt('posts', { operation: 'get', documentId: 'f'.repeat(24) })).toMatchObject({ status: 404 });
     expect(await attempt('posts', { operation: 'get', documentId: 'x' })).toMatchObject({
       status: 400,
@@ -563,8 +563,8 @@ describe('trying a rule', () => {
   });
 });
 
-describe('hints of rules that are saved', () => {
-  test('tell of a $from into which any user can insert, and of a branch that no index serves', async () => {
+describe('the hints of saved rules', () => {
+  test('name a $from into which any user can insert, and a branch without an index', async () => {
     const path = `/api/projects/${project.id}/collections`;
     const read = { $or: [{ team: { $in: { $from: 'members', select: 'name', where: {} } } }, { title: { $ne: 'x' } }] };
     const schema = [text('title'), text('team')];
@@ -588,7 +588,7 @@ describe('hints of rules that are saved', () => {
     return made.body.hints;
   };
 
-  test('tell of $now beside a field that is not declared as a Date, which never holds', async () => {
+  test('name $now compared with a field that is not a Date, which never holds', async () => {
     const due = { due: { $gt: { $now: 0 } } };
     const read = { $user: {} };
     expect(await hintsFor('undated', null, { read, create: due })).toEqual([
@@ -600,14 +600,14 @@ describe('hints of rules that are saved', () => {
     expect(inserted).toMatchObject({ status: 403, body: { code: 'RULE_DENIED' } });
   });
 
-  test('tell of a $now inside $from, and of an update whose rule holds before and after only once', async () => {
+  test('name a $now inside $from only once when the update rule applies before and after', async () => {
     const { $in } = { $in: { $from: 'undated', select: '_id', where: { due: { $lt: { $now: 0 } } } } };
     expect(await hintsFor('looking', [text('team')], { read: { $user: {} }, update: { team: { $in } } })).toEqual([
       expect.stringMatching(/^rules\.update\.team\.\$in\.where\.due\.\$lt /),
     ]);
   });
 
-  test('tell of a changes feed whose readers may get documents but not list them', async () => {
+  test('name a changes feed whose readers may get documents but not list them', async () => {
     const read = { get: { author: { $user: '_id' } }, list: false };
     const fed = await hintsFor('fed', [text('author')], { read: { get: read.get } }, { changes: true });
     expect(fed).toEqual([expect.stringMatching(/^rules\.read .*changes feed/)]);
@@ -623,7 +623,7 @@ describe('hints of rules that are saved', () => {
 });
 
 describe('feed and live updates under rules', () => {
-  test('the feed tells of hidden documents by id alone, and its positions belong to the user', async () => {
+  test('the feed contains only the ids of hidden documents, and its positions belong to the user', async () => {
     const begin = (await api<{ data: { next: string } }>('GET', 'posts/changes', ann)).body.data;
     const hidden = await insert('posts', { author: bobId });
     const shown = await insert('posts', { author: annId });

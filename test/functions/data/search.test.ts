@@ -80,7 +80,7 @@ const found = async (collection: string, body: object, caller?: RequestOptions):
   return names.join(' ');
 };
 
-/** By the index, and by looking at a user's own documents, which must find the same. */
+/** A text index and a scan of the user’s own documents must find the same. */
 describe.each<[string, string, () => RequestOptions]>([
   ['of all documents', 'articles', () => ({})],
   ['of the caller alone', 'diaries', user],
@@ -122,13 +122,13 @@ describe.each<[string, string, () => RequestOptions]>([
     expect(await found(collection, { search, sort: 'n' }, caller())).toBe(expected);
   });
 
-  test('the best come first, then the newest', async () => {
+  test('the best matches come first, then the newest', async () => {
     expect((await found(collection, { search: 'brown' }, caller())).split(' ')[0]).toBe('2');
     expect(await found(collection, { search: 'creme' }, caller())).toBe('4 3');
     expect((await found(collection, { search: 'quick brown' }, caller())).split(' ')).toHaveLength(2);
   });
 
-  test('together with where, pages, fields and counts', async () => {
+  test('a search works with where, pages, fields and counts', async () => {
     expect(await found(collection, { search: 'brown', where: { n: { $gt: 1 } }, sort: '-n' }, caller())).toBe('7 2');
     expect(
       await found(collection, { search: 'brown', where: { $or: [{ n: 1 }, { n: 7 }] }, sort: 'n' }, caller()),
@@ -146,12 +146,12 @@ describe.each<[string, string, () => RequestOptions]>([
     expect(second.body.data).toMatchObject({ nextCursor: null });
   });
 
-  test('by the address as by a body', async () => {
+  test('a search in the URL returns the same as one in a body', async () => {
     const answer = await project.api<Answered>('GET', `/api/data/${collection}?search=quick%20-fox&n_gt=1`, caller());
     expect(answer.body.data.items.map(({ n }) => n)).toEqual([7]);
   });
 
-  test('leaves out what is in the trash', async () => {
+  test('leaves out trashed documents', async () => {
     const { body } = await project.api<{ _id: string }>('POST', `/api/data/${collection}`, {
       body: { n: 99, title: 'gone', userId: ann },
     });
@@ -179,7 +179,7 @@ describe.each<[string, string, () => RequestOptions]>([
   });
 });
 
-/** Words of many scripts, and such as an index reads in a way of its own; in each of their forms of Unicode. */
+/** Words of many scripts, and words that the index reads in a special way, in both Unicode forms. */
 const spelled = [
   ...['Isparta', 'ISPARTA', 'ısparta', 'İstanbul', 'İSTANBUL', 'İzmir', 'Straße', 'Ångström', '\u212Bngström'],
   ...['Élevage', 'Việt', 'naïveté', 'Łódź', 'Ørsted', 'Ελλάδα', 'ΕΛΛΆΣ', 'Ёлка', 'Ӂӂӂ', 'ŉŉŉ', 'ǰǰǰ', '\u1E9Eßẞ'],
@@ -215,7 +215,7 @@ const spelled = [
   ],
 ].flatMap((word) => [...new Set([word, word.normalize('NFC'), word.normalize('NFD')])]);
 
-/** How a user's own documents are looked at differs in these alone. */
+/** The scan of a user’s own documents differs only in these languages. */
 const lookedAt: readonly SearchLanguage[] = ['none', 'english', 'turkish'];
 
 const spelledIn: readonly (readonly [language: SearchLanguage, suffix: '' | '-own', rls: object])[] = [
@@ -223,7 +223,7 @@ const spelledIn: readonly (readonly [language: SearchLanguage, suffix: '' | '-ow
   ...lookedAt.map((language) => [language, '-own', { rls: { enabled: true, mode: 'private' } }] as const),
 ];
 
-test.each(spelledIn)('in %s%s a search finds what is stored by its own spelling', async (language, suffix, rls) => {
+test.each(spelledIn)('in %s%s a search finds stored text by its exact spelling', async (language, suffix, rls) => {
   const name = `spelled-${language}${suffix}`;
   const searched = [
     { key: 'title', type: 'String', searchable: true },
@@ -254,7 +254,7 @@ test.each([
   ['none', '한글', '한글'.normalize('NFD')],
   ['none', '한글'.normalize('NFD'), '한글'],
   ['none', 'elevage', 'Élevage'],
-])('in %s a search for %s finds %s, in a private collection too', async (language, search, stored) => {
+])('in %s a search for %s finds %s, also in a private collection', async (language, search, stored) => {
   const n = spelled.indexOf(stored);
   for (const [at, caller] of [
     ['', {}],
@@ -265,10 +265,10 @@ test.each([
   }
 });
 
-test('costs one find, and the total where the page does not tell it', async () => {
+test('costs one find, and a count when the page does not show the total', async () => {
   const run = (body: object) => () =>
     invoke(queryDocuments, { key: project.secretKey, params: { collectionName: 'articles' }, body });
-  // What is remembered for some seconds may not be asked for again in between.
+  // A stopped clock keeps cached lookups from being repeated in between.
   vi.spyOn(clock, 'now').mockReturnValue(Date.now());
   await run({})();
   expect(await commandsOf(run({ search: 'brown' }))).toEqual(['mongodb find']);
@@ -283,14 +283,14 @@ test.each(['', '   ', '-fox', '-"brown fox" -bear', '"', '. , ;', 'a'.repeat(257
   },
 );
 
-test('200 for 256 characters, however long their pattern', async () => {
+test('200 for 256 characters, however long their pattern is', async () => {
   for (const search of ['a'.repeat(256), 'e '.repeat(128), '日'.repeat(256), `"${'o '.repeat(127)}"`]) {
     expect((await ask('articles', { search })).status).toBe(200);
     expect((await ask('diaries', { search }, user())).status).toBe(200);
   }
 });
 
-test('400 INVALID_QUERY for a cursor without a sort, 400 SEARCH_NOT_ENABLED where nothing is searchable', async () => {
+test('400 INVALID_QUERY for a cursor without a sort, 400 SEARCH_NOT_ENABLED when no field is searchable', async () => {
   expect(await ask('articles', { search: 'fox', cursor: '' })).toMatchObject({
     status: 400,
     body: { code: 'INVALID_QUERY' },
@@ -300,7 +300,7 @@ test('400 INVALID_QUERY for a cursor without a sort, 400 SEARCH_NOT_ENABLED wher
   }
 });
 
-test('401 in a private collection without a token; the secret key searches all of it', async () => {
+test('401 in a private collection without a token; the secret key searches every document', async () => {
   expect(await ask('diaries', { search: 'fox' }, { key: project.publishableKey })).toMatchObject({ status: 401 });
   expect((await ask('diaries', { search: 'fox' })).body.data.total).toBe(2);
 });
@@ -321,7 +321,7 @@ describe('a schema with searchable fields', () => {
     );
   const searchable = (...keys: string[]) => keys.map((key) => ({ key, type: 'String', searchable: true }));
 
-  test('can be had later, changed, and given up', async () => {
+  test('can be added later, changed and removed', async () => {
     await project.addCollection({
       name: 'later',
       schema: [
@@ -364,7 +364,7 @@ describe('a schema with searchable fields', () => {
     expect((await ask(name, { search: 'something' })).body.data.total).toBe(1);
   });
 
-  test('400 for users and for a language that is none', async () => {
+  test('400 for users and for an unknown language', async () => {
     const users = [
       { key: 'email', type: 'String', required: true, searchable: true },
       { key: 'password', type: 'String', required: true },
@@ -377,7 +377,7 @@ describe('a schema with searchable fields', () => {
     });
   });
 
-  test('409 or 400 beside a text index of the own, of which a collection has one', async () => {
+  test('409 or 400 when the collection already has its one text index', async () => {
     const text = await project.developer.dashboard('POST', `${collections()}/articles/indexes`, {
       keys: { note: 'text' },
     });
@@ -391,7 +391,7 @@ describe('a schema with searchable fields', () => {
     });
   });
 
-  test('503 while the index is not there', async () => {
+  test('503 while the index is missing', async () => {
     await project.addCollection({ name: 'unready', schema: searchable('a') });
     await onProject(await opened(), (db) => db.collection('unready').dropIndexes());
     expect(await ask('unready', { search: 'a' })).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });

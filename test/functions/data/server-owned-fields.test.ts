@@ -25,7 +25,7 @@ beforeAll(async () => {
   bob = { key, token: await project.tokenFor(bobId) };
 });
 
-/** Bodies that try to write what the service alone writes; all of it is left out, none is refused. */
+/** Bodies with fields that only the service writes: the fields are ignored and the body is accepted. */
 const attempts: readonly (readonly [string, Record<string, unknown>])[] = [
   ['_id', { _id: foreign }],
   ['_id as an operator', { _id: { $ne: null } }],
@@ -39,7 +39,7 @@ const attempts: readonly (readonly [string, Record<string, unknown>])[] = [
   ['all of them', { _id: foreign, isDeleted: true, deletedAt: longAgo, createdAt: longAgo, updatedAt: longAgo }],
 ];
 
-/** Operators that no insert takes, and updates only in another form or not at all. */
+/** Operators that inserts reject, and updates accept only in another form or not at all. */
 const operators: readonly (readonly [string, Record<string, unknown>])[] = [
   ['$set', { $set: { isDeleted: true, createdAt: longAgo } }],
   ['$unset', { $unset: { createdAt: 1 } }],
@@ -49,7 +49,7 @@ const operators: readonly (readonly [string, Record<string, unknown>])[] = [
   ['$where', { $where: 'true' }],
 ];
 
-/** The same by paths, which only an update takes. */
+/** The same fields as paths, which only updates accept. */
 const paths: readonly (readonly [string, Record<string, unknown>])[] = [
   ['isDeleted by a path', { 'isDeleted.x': true }],
   ['isDeleted by an array path', { 'isDeleted.0': true }],
@@ -95,7 +95,7 @@ describe.each(['notes', 'posts'])('in %s', (collection) => {
     });
   });
 
-  test('201 in bulk without any of it', async () => {
+  test('201 in bulk without these fields', async () => {
     const since = Date.now();
     const made = await project.api<{ data: { ids: string[] } }>('POST', `${path}/bulk`, {
       body: attempts.map(([, body]) => ({ text: 'bulk', ...body })),
@@ -120,7 +120,7 @@ describe.each(['notes', 'posts'])('in %s', (collection) => {
   });
 
   test.each([...attempts, ...paths])(
-    '200 for an update without %s, 400 where nothing else is in it',
+    '200 for an update without %s, 400 when it contains nothing else',
     async (_what, body) => {
       const made = await project.api<Doc>('POST', path, { body: { text: 'a' } });
       const own = `${path}/${made.body._id}`;
@@ -139,7 +139,7 @@ describe.each(['notes', 'posts'])('in %s', (collection) => {
     },
   );
 
-  test('404 for an update that would bring a document back from the trash', async () => {
+  test('404 for an update that would recover a trashed document', async () => {
     const made = await project.api<Doc>('POST', path, { body: { text: 'a' } });
     const own = `${path}/${made.body._id}`;
     await project.api('DELETE', own, { body: { isDeleted: false, permanent: true } });
@@ -158,8 +158,8 @@ describe.each(['notes', 'posts'])('in %s', (collection) => {
   });
 });
 
-describe('names that look like them', () => {
-  test('are fields like any other', async () => {
+describe('names that resemble them', () => {
+  test('are ordinary fields', async () => {
     const body = {
       IsDeleted: true,
       id: foreign,
@@ -246,7 +246,7 @@ describe.each<[string, string]>([
     { $rename: { [owner]: 'x' } },
   ];
 
-  test('is not changed by any update, with either key', async () => {
+  test('does not change in any update, with either key', async () => {
     const made = await project.api<Doc>('POST', path, { ...ann, body: { text: 'a' } });
     const own = `${path}/${made.body._id}`;
     for (const who of [ann, {}]) {
@@ -266,7 +266,7 @@ describe.each<[string, string]>([
     expect((await project.api<Doc>('GET', own)).body).toEqual(made.body);
   });
 
-  test('is not taken over where there is none: the secret key alone gives one, once', async () => {
+  test('is set only once, by the secret key, when a document has no owner', async () => {
     const made = await project.api<Doc>('POST', path, { body: { text: 'a' } });
     const own = `${path}/${made.body._id}`;
     expect((await project.api('PATCH', own, { ...ann, body: { [owner]: annId } })).status).toBe(403);
@@ -283,7 +283,7 @@ describe.each<[string, string]>([
     });
   });
 
-  test('is the caller in whatever way another one is given', async () => {
+  test('cannot be another user on insert: such a body is rejected, query and header are ignored', async () => {
     for (const body of [...takeovers, { [owner]: bobId, $set: {} }]) {
       for (const [target, sent] of [
         [path, body],

@@ -3,10 +3,7 @@ import type { Answer, RequestOptions } from '../../support/clients/client.ts';
 import { runGuide } from '../../support/fixtures/guide.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
-/*
- * The recipes of docs/sharing-data.md, whose blocks make the collections: each does what it says, with the publishable
- * key alone.
- */
+/* The code blocks of docs/sharing-data.md create the collections; each recipe must hold for the publishable key. */
 
 interface Who extends RequestOptions {
   readonly id: string;
@@ -49,12 +46,12 @@ beforeAll(async () => {
 });
 
 describe('the guide to sharing data', () => {
-  test('has blocks that all succeed', () => {
+  test('has only blocks that succeed', () => {
     expect(answers.length).toBeGreaterThanOrEqual(12);
     expect(answers.filter((answer) => !answer.startsWith('{"success":true'))).toEqual([]);
   });
 
-  test('a board: everyone signed in reads, authors write', async () => {
+  test('a board: every signed-in user reads, and authors write', async () => {
     const note = await insert('board', { text: 'hello' }, ann);
     expect(await listed('board', bob)).toEqual([note]);
     expect(await statusOf(api('GET', 'board', stranger()))).toBe(401);
@@ -70,7 +67,7 @@ describe('the guide to sharing data', () => {
     expect(await statusOf(api('GET', `papers/${paper}`, bob))).toBe(404);
   });
 
-  test('teams: members by their owner or by a code, with roles', async () => {
+  test('teams: members join through the owner or with a code, and have roles', async () => {
     const team = await insert('teams', { title: 'red' }, ann);
     const join = (who: Who | undefined, more: object) => api<Doc>('POST', 'memberships', who, { team, ...more });
     expect(await join(ann, { user: ann?.id, role: 'admin' })).toMatchObject({ status: 201 });
@@ -102,7 +99,7 @@ describe('the guide to sharing data', () => {
     expect(await statusOf(api('DELETE', `cards/${card}`, ann))).toBe(200);
   });
 
-  test('editors publish what authors submit, from a time on', async () => {
+  test('editors publish submissions of authors, visible from a set time', async () => {
     const editor = await project.newUser();
     const role = await project.developer.dashboard('PATCH', `/api/projects/${project.id}/users/${editor.userId}`, {
       role: 'editor',
@@ -128,7 +125,7 @@ describe('the guide to sharing data', () => {
     expect(await statusOf(project.auth('PUT', 'update-profile', update))).toBe(403);
   });
 
-  test('likes and attendance change by one step', async () => {
+  test('likes and attendance change by one', async () => {
     expect(await statusOf(api('POST', 'gatherings', ann, { title: 'party', likes: 9 }))).toBe(403);
     const gathering = await insert('gatherings', { title: 'party' }, ann);
     const change = (who: RequestOptions | undefined, body: object) =>
@@ -146,7 +143,7 @@ describe('the guide to sharing data', () => {
     expect(await change(stranger(), { likes: 2 })).toBe(401);
   });
 
-  test('unlisted documents are read by their id alone', async () => {
+  test('unlisted documents are readable only by id', async () => {
     const handout = await insert('handouts', { text: 'a' }, ann);
     expect(await statusOf(api('GET', `handouts/${handout}`, stranger()))).toBe(200);
     expect(await listed('handouts', bob)).toEqual([]);
@@ -155,7 +152,7 @@ describe('the guide to sharing data', () => {
     expect(count.body.data.count).toBe(0);
   });
 
-  test('of 50 votes of one user at the same time one counts', async () => {
+  test('one of 50 concurrent votes by one user counts', async () => {
     const [poll, other] = [await insert('polls', { question: 'tea?' }), await insert('polls', { question: 'milk?' })];
     const votes = await Promise.all(
       Array.from({ length: 50 }, () => api('POST', 'votes', ann, { poll, choice: 'yes' })),

@@ -28,7 +28,7 @@ afterEach(() => {
   clock.now = realNow;
 });
 
-/** The total that a list answers, and how many commands it took to count. */
+/** Returns a list’s total and the number of count commands. */
 const totalOf = async () => {
   let total: unknown;
   const commands = await commandsOf(async () => {
@@ -42,7 +42,7 @@ const totalOf = async () => {
 
 const inDatabase = (count: number) => addMany(domain, 'large', count, (n) => ({ n }));
 
-test('200 with a total that is checked again as soon as a large collection has shrunk, or was made anew', async () => {
+test('200 with a total that is counted again when a large collection shrinks or is recreated', async () => {
   await inDatabase(20_001);
   const frozen = Date.now();
   clock.now = () => frozen;
@@ -61,7 +61,7 @@ test('200 with a total that is checked again as soon as a large collection has s
   expect(await totalOf()).toEqual({ total: 3, counts: 2 });
 });
 
-test('200 with a number of documents that is counted, as the metadata of a collection can be off', async () => {
+test('200 with a counted number of documents, because collection metadata can be wrong', async () => {
   for (const query of ['count=true', 'count=true&include_deleted=true']) {
     const options = { key: project.secretKey, params: { collectionName: 'many' }, query };
     const [plan, ...others] = await plansOf(domain, () => invoke(listDocuments, options));
@@ -71,7 +71,7 @@ test('200 with a number of documents that is counted, as the metadata of a colle
   }
 });
 
-test('200 with a total of at least 10 000 where a filter matches more, which says so; count=true counts them all', async () => {
+test('200 with a total capped at 10 000 and totalCapped when a filter matches more; count=true returns the exact number', async () => {
   await addMany(domain, 'many', 10_003, (n) => ({ n }));
   const list = async (query: string) => (await project.api('GET', `/api/data/many?${query}`)).body.data;
   for (const paging of ['page=2', 'cursor=', 'skip=10001']) {
@@ -83,7 +83,7 @@ test('200 with a total of at least 10 000 where a filter matches more, which say
   expect(await list('count=true')).toEqual({ count: 10_003 });
 });
 
-test('the API descriptions say that a total is at least that', () => {
+test('the API descriptions say that a capped total is a minimum', () => {
   const said = [publicDocument(), dashboardDocument()].flatMap((document) => {
     const found: (string | undefined)[] = [];
     const walk = (value: unknown): void => {

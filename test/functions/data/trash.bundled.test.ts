@@ -20,7 +20,7 @@ const exists = async (id: string, collection = 'notes') =>
   (await project.api('GET', `/api/data/${collection}/${id}?include_deleted=true`)).status === 200;
 
 describe('moving to the trash', () => {
-  test('200 with the id as given, and the document gone from reads', async () => {
+  test('200 with the id as given; reads no longer return the document', async () => {
     const id = await create('notes', { a: 1 });
     expect(await remove(id)).toMatchObject({
       status: 200,
@@ -30,7 +30,7 @@ describe('moving to the trash', () => {
     expect((await project.api('GET', `/api/data/notes/${id}`)).status).toBe(404);
   });
 
-  test('200 leaves updatedAt as it is, and so does recovering', async () => {
+  test('200 without a change of updatedAt; recovering does not change it either', async () => {
     const id = await create('notes', { a: 1 });
     const changed = await project.api<{ data: { updatedAt: string } }>('PUT', `/api/data/notes/${id}`, {
       body: { a: 2 },
@@ -42,7 +42,7 @@ describe('moving to the trash', () => {
     expect((await recover(id)).body.data).toMatchObject({ isDeleted: false, updatedAt });
   });
 
-  test('404 the second time, for unknown documents; 400 for a malformed id', async () => {
+  test('404 the second time and for unknown documents; 400 for a malformed id', async () => {
     const id = await create('notes', { a: 1 });
     await remove(id);
     expect(await remove(id)).toMatchObject({ status: 404, body: { code: 'DOCUMENT_NOT_FOUND' } });
@@ -50,12 +50,12 @@ describe('moving to the trash', () => {
     expect(await remove('x')).toMatchObject({ status: 400, body: { code: 'INVALID_ID' } });
   });
 
-  test('200 exactly once of 50 parallel deletes', async () => {
+  test('200 for exactly one of 50 parallel deletes', async () => {
     const id = await create('notes', { a: 1 });
     expect(tally(await inParallel(50, () => remove(id)))).toEqual({ 200: 1, 404: 49 });
   });
 
-  test('a unique value is free again', async () => {
+  test('a unique value is available again', async () => {
     const id = await create('posts', { title: 'a', slug: 'freed' });
     await remove(id, '', 'posts');
     expect((await project.api('POST', '/api/data/posts', { body: { title: 'b', slug: 'freed' } })).status).toBe(201);
@@ -63,7 +63,7 @@ describe('moving to the trash', () => {
 });
 
 describe('deleting permanently', () => {
-  test('200, for an active and for a trashed document', async () => {
+  test('200 for an active and for a trashed document', async () => {
     for (const trashed of [false, true]) {
       const id = await create('notes', { a: 1 });
       if (trashed) await remove(id);
@@ -75,7 +75,7 @@ describe('deleting permanently', () => {
     }
   });
 
-  test('400 for permanent given twice, and the document stays', async () => {
+  test('400 when permanent is given twice; the document stays', async () => {
     const id = await create('notes', { a: 1 });
     expect(await remove(id, '?permanent=false&permanent=true')).toMatchObject({
       status: 400,
@@ -84,7 +84,7 @@ describe('deleting permanently', () => {
     expect((await project.api('GET', `/api/data/notes/${id}`)).status).toBe(200);
   });
 
-  test('404 the second time; 400 for permanent that is neither true nor false', async () => {
+  test('404 the second time; 400 when permanent is not a boolean', async () => {
     const id = await create('notes', { a: 1 });
     expect(await remove(id, '?permanent=1')).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
     await remove(id, '?permanent=true');
@@ -102,21 +102,21 @@ describe('recovering', () => {
     expect((await project.api('GET', `/api/data/notes/${id}`)).status).toBe(200);
   });
 
-  test('404 for what is not in the trash; 400 for a malformed id', async () => {
+  test('404 when the document is not trashed; 400 for a malformed id', async () => {
     const id = await create('notes', { a: 1 });
     expect((await recover(id)).status).toBe(404);
     expect((await recover(missing)).status).toBe(404);
     expect(await recover('x')).toMatchObject({ status: 400, body: { code: 'INVALID_ID' } });
   });
 
-  test('409 where the unique value was taken meanwhile', async () => {
+  test('409 when the unique value is taken by then', async () => {
     const id = await create('posts', { title: 'a', slug: 'contested' });
     await remove(id, '', 'posts');
     await create('posts', { title: 'b', slug: 'contested' });
     expect(await recover(id, 'posts')).toMatchObject({ status: 409, body: { code: 'DUPLICATE_VALUE' } });
   });
 
-  test('200 exactly once of 50 parallel recoveries', async () => {
+  test('200 for exactly one of 50 parallel recoveries', async () => {
     const id = await create('notes', { a: 1 });
     await remove(id);
     expect(tally(await inParallel(50, () => recover(id)))).toEqual({ 200: 1, 404: 49 });

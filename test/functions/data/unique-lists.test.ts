@@ -73,7 +73,7 @@ const statuses = async (name: string, bodies: readonly object[]): Promise<number
 const taken = (field: string) => ({ status: 409, body: { code: 'DUPLICATE_VALUE', errors: [{ field }] } });
 
 describe('fields that are unique together', () => {
-  test('409 DUPLICATE_VALUE naming the fields, in an insert, a bulk, an update and a PUT with an id', async () => {
+  test('409 DUPLICATE_VALUE with the fields, in an insert, a bulk, an update and a PUT with an id', async () => {
     const name = await create([['code', 'n']]);
     const first = await insert(name, { code: 'a', n: 1 });
     expect(first.status).toBe(201);
@@ -89,14 +89,14 @@ describe('fields that are unique together', () => {
     expect(await project.api('PUT', `/api/data/${name}/${'1'.repeat(24)}`, byId)).toMatchObject(taken('code, n'));
   });
 
-  test('a list applies if one of its fields is set; null counts as missing, and missing equals missing', async () => {
+  test('a list applies when one of its fields is set; null counts as missing, and missing equals missing', async () => {
     const name = await create([['code', 'n']]);
     expect(await statuses(name, [{}, {}, { code: null }, { code: null, n: null }])).toEqual([201, 201, 201, 201]);
     expect(await statuses(name, [{ code: 'a' }, { code: 'a', n: null }, { code: 'a' }])).toEqual([201, 409, 409]);
     expect(await statuses(name, [{ n: 1 }, { n: 1, code: null }, { n: 1, code: 'a' }])).toEqual([201, 409, 201]);
   });
 
-  test('every type that a list may have keeps values apart', async () => {
+  test('values of every type allowed in a list are distinct', async () => {
     const name = await create([['n', 'at', 'on', 'post']]);
     const whole = { n: 1, at: '2026-01-31', on: false, post: '1'.repeat(24) };
     expect(await statuses(name, [whole, whole])).toEqual([201, 409]);
@@ -115,7 +115,7 @@ describe('fields that are unique together', () => {
     ).toEqual([409, 409, 409, 409]);
   });
 
-  test('ignoreCase takes upper and lower case for the same, and accents for others, in all fields', async () => {
+  test('ignoreCase ignores case but not accents, in all fields', async () => {
     const name = await create([{ fields: ['code', 'city'], ignoreCase: true }]);
     expect(
       await statuses(name, [
@@ -134,7 +134,7 @@ describe('fields that are unique together', () => {
     expect(await statuses(exact, [{ code: 'Ab' }, { code: 'aB' }, { code: 'Ab' }])).toEqual([201, 201, 409]);
   });
 
-  test('the same field may be unique, in a list, and in a list that ignores case', async () => {
+  test('one field may be unique, in a list, and in a list that ignores case', async () => {
     const fields = [text('code', { unique: true }), text('city')];
     const name = await create([['code'], { fields: ['code'], ignoreCase: true }], { schema: fields });
     expect(await statuses(name, [{ code: 'a' }, { code: 'A' }, { code: 'b' }])).toEqual([201, 409, 201]);
@@ -142,7 +142,7 @@ describe('fields that are unique together', () => {
     expect(await statuses(name, [{ code: 'A' }, { code: 'a' }])).toEqual([201, 409]);
   });
 
-  test('a document in the trash frees its values; 409 DUPLICATE_VALUE when it is recovered and they are taken', async () => {
+  test('a trashed document frees its values; 409 DUPLICATE_VALUE when it is recovered and they are taken', async () => {
     for (const changes of [false, true]) {
       const name = await create([['code', 'n']], { changes });
       const { _id } = (await insert(name, { code: 'a' })).body;
@@ -156,7 +156,7 @@ describe('fields that are unique together', () => {
     }
   });
 
-  test('keepTrashed keeps the values of trashed documents taken, until they are deleted permanently', async () => {
+  test('keepTrashed keeps values of trashed documents taken until permanent deletion', async () => {
     for (const changes of [false, true]) {
       const name = await create([{ fields: ['code'], keepTrashed: true }], { changes });
       const { _id } = (await insert(name, { code: 'a' })).body;
@@ -168,7 +168,7 @@ describe('fields that are unique together', () => {
     }
   });
 
-  test('of 50 concurrent inserts of one value exactly one is stored, in 20 rounds of each kind', async () => {
+  test('exactly one of 50 concurrent inserts of one value is stored, in 20 rounds of each kind', async () => {
     const kinds = [
       [await create([['code', 'n']]), {}, (round: number) => ({ code: `c${round}`, n: 1 })],
       [
@@ -193,7 +193,7 @@ describe('fields that are unique together', () => {
     }
   }, 120_000);
 
-  test('an import refuses a line that the list does not allow, and stores the others', async () => {
+  test('an import rejects lines that violate the list, and stores the others', async () => {
     const name = await create([['code', 'n']]);
     await insert(name, { code: 'a', n: 1 });
     const held = await heldImport(project.id, name, '{"code":"a","n":1}\n{"code":"b"}\n{"code":"b","n":null}');
@@ -210,7 +210,7 @@ describe('fields that are unique together', () => {
 });
 
 describe('the owner field in a list', () => {
-  test('201 for a value that another user has, 409 DUPLICATE_VALUE for one of the user’s own, as often as it is tried', async () => {
+  test('201 for another user’s value, 409 DUPLICATE_VALUE for one of the user’s own, any number of times', async () => {
     const { name, answer } = await make([['userId', 'code']], { rls });
     expect(answer).toMatchObject({ status: 201, body: { data: { unique: [{ fields: ['userId', 'code'] }] } } });
     expect(answer.body.hints).toBeUndefined();
@@ -223,7 +223,7 @@ describe('the owner field in a list', () => {
     expect((await insert(name, {}, bob)).status).toBe(201);
   });
 
-  test('alone it lets each user have one document, and servers any number without an owner', async () => {
+  test('a list of the owner field limits each user to one document, but allows any number without an owner', async () => {
     const name = await create([['userId']], { rls: { enabled: true }, schema: null });
     const ann = await as(annId);
     expect((await insert(name, { a: 1 }, ann)).status).toBe(201);
@@ -232,7 +232,7 @@ describe('the owner field in a list', () => {
     expect(await statuses(name, [{}, {}, { userId: annId }])).toEqual([201, 201, 409]);
   });
 
-  test('a Ref to users as the owner field is kept apart as well', async () => {
+  test('a Ref to users as the owner field works the same way', async () => {
     const fields = [text('code'), { key: 'by', type: 'Ref', ref: 'users' }];
     const name = await create([['by', 'code']], { schema: fields, rls: { ...rls, ownerField: 'by' } });
     const [ann, bob] = [await as(annId), await as(bobId)];
@@ -243,7 +243,7 @@ describe('the owner field in a list', () => {
 });
 
 describe('a list without the owner field in a private collection', () => {
-  test('429 RATE_LIMITED after 20 clashes of a user, as of a unique field; the answer that makes it has a hint', async () => {
+  test('429 RATE_LIMITED after 20 conflicts of a user, as for a unique field; creating the list returns a hint', async () => {
     const { name, answer } = await make([['code', 'n']], { rls });
     expect(answer.body.hints).toEqual([expect.stringContaining('add "userId" to the fields')]);
     expect((await insert(name, { code: 'secret' })).status).toBe(201);
@@ -256,7 +256,7 @@ describe('a list without the owner field in a private collection', () => {
 });
 
 describe('the option unique of a collection', () => {
-  test('is answered as objects, stays with other edits, and ends with null or an empty list', async () => {
+  test('is returned as objects, stays when other settings change, and ends with null or an empty list', async () => {
     const name = await create([['code', 'n'], { fields: ['city'], ignoreCase: true, keepTrashed: false }]);
     const both = [{ fields: ['code', 'n'] }, { fields: ['city'], ignoreCase: true }];
     expect((await edit(name, { changes: true })).body.data.unique).toEqual(both);
@@ -269,9 +269,9 @@ describe('the option unique of a collection', () => {
   });
 
   test.each<[string, unknown, string]>([
-    ['that is no list', 'code', 'unique'],
+    ['that is not a list', 'code', 'unique'],
     ['of more than 10 entries', Array.from({ length: 11 }, (_, n) => [['code', 'n', 'at', 'on'][n % 4]]), 'unique'],
-    ['with an entry that is no list', ['code'], 'unique.0'],
+    ['with an entry that is not a list', ['code'], 'unique.0'],
     ['with an empty entry', [[]], 'unique.0'],
     ['with 5 fields', [['code', 'city', 'n', 'at', 'on']], 'unique.0'],
     ['with an entry twice', [['code'], { fields: ['code'] }], 'unique.1'],
@@ -281,8 +281,8 @@ describe('the option unique of a collection', () => {
     ['with _id', [['_id']], 'unique.0'],
     ['with an Array', [['tags']], 'unique.0'],
     ['with an Object', [['meta']], 'unique.0'],
-    ['with a field that is not there', [['name']], 'unique.0'],
-    ['with a field that is no text', [[5]], 'unique.0'],
+    ['with a missing field', [['name']], 'unique.0'],
+    ['with a field that is not text', [[5]], 'unique.0'],
     ['with the owner field of a collection without row security', [['userId']], 'unique.0'],
     ['with an unknown member', [{ fields: ['code'], sparse: true }], 'unique.0'],
     ['with a flag of another type', [{ fields: ['code'], ignoreCase: 'yes' }], 'unique.0.ignoreCase'],
@@ -293,7 +293,7 @@ describe('the option unique of a collection', () => {
     expect(await edit(name, { unique })).toMatchObject(refused);
   });
 
-  test('400 INVALID_SCHEMA for an edit that drops a field of an entry, its owner field, or makes it an Array', async () => {
+  test('400 INVALID_SCHEMA for an edit that drops a field of an entry or its owner field, or makes it an Array', async () => {
     const refused = { status: 400, body: { code: 'INVALID_SCHEMA', errors: [{ field: 'unique.0' }] } };
     const name = await create([['userId', 'code']], { rls });
     expect(await edit(name, { schema: [text('city')] })).toMatchObject(refused);
@@ -303,7 +303,7 @@ describe('the option unique of a collection', () => {
     expect((await edit(name, { schema: [text('city')], unique: [['userId', 'city']] })).status).toBe(200);
   });
 
-  test('400 INVALID_SCHEMA if all indexes together need more room than there is', async () => {
+  test('400 INVALID_SCHEMA when the indexes together need more room than allowed', async () => {
     const fields = Array.from({ length: 20 }, (_, n) => text(`f${n}`, { unique: true }));
     expect((await make([['f0', 'f1']], { schema: fields })).answer).toMatchObject({
       status: 400,
@@ -311,7 +311,7 @@ describe('the option unique of a collection', () => {
     });
   });
 
-  test('409 SCHEMA_CONFLICT with count and examples for stored values that clash, with force too', async () => {
+  test('409 SCHEMA_CONFLICT with count and examples when stored values conflict, also with force', async () => {
     const name = await create(null);
     const ids: string[] = [];
     for (const body of [{ code: 'a' }, { code: 'A', n: null }, { code: 'b' }])
@@ -335,7 +335,7 @@ describe('the option unique of a collection', () => {
     expect(await statuses(name, [{ code: 'a' }, { code: 'A' }])).toEqual([409, 409]);
   });
 
-  test('409 SCHEMA_CONFLICT if the database has no room for another index', async () => {
+  test('409 SCHEMA_CONFLICT when the database has no room for another index', async () => {
     const name = await create(null);
     const domain = await domainProject(project);
     const keys = Array.from({ length: 61 }, (_, n) => ({ name: `own${n}`, key: { [`k${n}`]: 1 } }));
@@ -349,7 +349,7 @@ describe('the option unique of a collection', () => {
     expect(read.body.data.unique).toBeUndefined();
   });
 
-  test('a list that ignores case takes the place of one that does not', async () => {
+  test('a list that ignores case replaces one that does not', async () => {
     const name = await create([['code']]);
     expect((await edit(name, { unique: [{ fields: ['code'], ignoreCase: true }] })).status).toBe(200);
     expect(await statuses(name, [{ code: 'a' }, { code: 'A' }])).toEqual([201, 409]);

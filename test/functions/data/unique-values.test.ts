@@ -42,7 +42,7 @@ const insert = (name: string, code: string, caller: RequestOptions = {}) =>
   });
 
 describe('a field that is unique per owner', () => {
-  test('201 for a value that another user has, 409 DUPLICATE_VALUE naming the field for one of the user’s own', async () => {
+  test('201 for another user’s value, 409 DUPLICATE_VALUE with the field for one of the user’s own', async () => {
     const { name, answer } = await make(perOwner);
     expect(answer).toMatchObject({ status: 201, body: { data: { schema: perOwner } } });
     expect(answer.body.hints).toBeUndefined();
@@ -64,14 +64,14 @@ describe('a field that is unique per owner', () => {
     expect(await project.api('PUT', `/api/data/${name}/${other.body._id}`, update)).toMatchObject({ status: 200 });
   });
 
-  test('of 50 inserts of one value by one user exactly one is stored', async () => {
+  test('exactly one of 50 inserts of one value by one user is stored', async () => {
     const { name } = await make(perOwner);
     const ann = await as(annId);
     const answers = await inParallel(50, () => insert(name, 'same', ann));
     expect(tally(answers)).toEqual({ 201: 1, 409: 49 });
   });
 
-  test('409 SCHEMA_CONFLICT for what an owner has twice only, and a field that becomes unique in the whole collection', async () => {
+  test('409 SCHEMA_CONFLICT when one owner has a value twice, or the field becomes unique in the collection', async () => {
     const { name } = await make([{ key: 'code', type: 'String' }]);
     const [ann, bob] = [await as(annId), await as(bobId)];
     for (const caller of [ann, bob]) await insert(name, 'one', caller);
@@ -98,7 +98,7 @@ describe('a field that is unique per owner', () => {
     });
   });
 
-  test('400 INVALID_SCHEMA when row security is switched off below it', async () => {
+  test('400 INVALID_SCHEMA when row security is switched off while such a field exists', async () => {
     const { name } = await make(perOwner);
     expect(await edit(name, { rls: { enabled: false } })).toMatchObject({
       status: 400,
@@ -108,7 +108,7 @@ describe('a field that is unique per owner', () => {
 });
 
 describe('a field that is unique in a whole private collection', () => {
-  test('the answer that makes it says that 409 tells of values of others, and no other answer does', async () => {
+  test('creating it returns a hint that 409 reveals values of other users, and no other response does', async () => {
     const { name, answer } = await make(whole);
     expect(answer.body.hints).toEqual([expect.stringContaining('"code"')]);
     expect((await edit(name, { schema: perOwner })).body.hints).toBeUndefined();

@@ -26,7 +26,7 @@ const update = (collection: string, id: string, body: unknown, method = 'PATCH')
   );
 
 describe.each(['PUT', 'PATCH'])('%s', (method) => {
-  test('200 with the updated document: only the supplied fields change', async () => {
+  test('200 with the updated document; only the supplied fields change', async () => {
     const id = await create('notes', { a: 1, b: { c: 2, d: 3 } });
     const answer = await update('notes', id, { a: 2 }, method);
     expect(answer).toMatchObject({ status: 200, body: { success: true, message: 'Updated' } });
@@ -35,7 +35,7 @@ describe.each(['PUT', 'PATCH'])('%s', (method) => {
     expect(Date.parse(updatedAt)).toBeGreaterThanOrEqual(Date.parse(createdAt));
   });
 
-  test('200 with dot notation: siblings stay', async () => {
+  test('200 with dot notation; siblings stay', async () => {
     const id = await create('notes', { meta: { views: 1, likes: 2 }, list: [{ a: 1 }, { a: 2 }] });
     const answer = await update('notes', id, { 'meta.views': 9, 'list.1.a': 7, 'new.path': true }, method);
     expect(answer.body.data).toMatchObject({
@@ -47,12 +47,12 @@ describe.each(['PUT', 'PATCH'])('%s', (method) => {
 });
 
 describe('updating', () => {
-  test('200 with a whole object in place of the old one', async () => {
+  test('200 when an object replaces the old one', async () => {
     const id = await create('notes', { meta: { views: 1, likes: 2 } });
     expect((await update('notes', id, { meta: { views: 3 } })).body.data.meta).toEqual({ views: 3 });
   });
 
-  test('400 INVALID_UPDATE for tags.00 of an array without a schema, which stays as it is, and 200 for a field', async () => {
+  test('400 INVALID_UPDATE for tags.00 when the field is an array without a schema, 200 when it is an object', async () => {
     const id = await create('notes', { tags: ['a', 'b'], months: { '01': 1 } });
     expect(await update('notes', id, { 'tags.00': 'x' })).toMatchObject({
       status: 400,
@@ -62,7 +62,7 @@ describe('updating', () => {
     expect(body.data).toMatchObject({ tags: ['a', 'b'], months: { '01': 2 } });
   });
 
-  test('200 without touching what the service alone writes', async () => {
+  test('200 without a change of service-only fields', async () => {
     const id = await create('notes', { a: 1 });
     const answer = await update('notes', id, {
       a: 2,
@@ -118,7 +118,7 @@ describe('updating', () => {
   });
 
   test.each(['toString', 'hasOwnProperty', 'constructor', 'valueOf', 'plain'])(
-    '200 with a list of objects in a field that is called %s, as it is read',
+    '200 with a list of objects in a field named %s, and reads return it unchanged',
     async (name) => {
       const id = await create('notes', { n: 1 });
       const list = [{ k: 1 }, [{ l: [{ m: 2 }] }], 'x'];
@@ -134,7 +134,7 @@ describe('updating', () => {
     },
   );
 
-  test('200 with dates and references stored as such', async () => {
+  test('200 with dates and references stored as their types', async () => {
     const id = await create('posts', { title: 't', meta: { source: 's' } });
     await update('posts', id, { publishedAt: '2026-01-02', author: missing, 'meta.reviewer': missing });
     const found = await project.api<{ data: { total: number } }>(
@@ -144,7 +144,7 @@ describe('updating', () => {
     expect(found.body.data.total).toBe(1);
   });
 
-  test('409 with a value that must be unique', async () => {
+  test('409 when a unique value is taken', async () => {
     await create('posts', { title: 'a', slug: 'one' });
     const id = await create('posts', { title: 'b', slug: 'two' });
     expect(await update('posts', id, { slug: 'one' })).toMatchObject({
@@ -153,7 +153,7 @@ describe('updating', () => {
     });
   });
 
-  test('404 for a trashed, an unknown, and another collection’s document', async () => {
+  test('404 for a trashed, an unknown and another collection’s document', async () => {
     const id = await create('notes', { a: 1 });
     expect((await update('posts', id, { title: 'x' })).status).toBe(404);
     await project.api('DELETE', `/api/data/notes/${id}`);
@@ -165,7 +165,7 @@ describe('updating', () => {
     expect(await update('notes', 'x', { a: 1 })).toMatchObject({ status: 400, body: { code: 'INVALID_ID' } });
   });
 
-  test('413 once the document would grow beyond 4 MiB, which keeps what was there', async () => {
+  test('413 when the document would exceed 4 MiB; the stored document does not change', async () => {
     const part = 'x'.repeat(1000 * 1024);
     const id = await create('notes', { p0: part });
     for (const name of ['p1', 'p2', 'p3']) expect((await update('notes', id, { [name]: part })).status).toBe(200);
@@ -176,7 +176,7 @@ describe('updating', () => {
     expect((await project.api('GET', `/api/data/notes/${id}`)).body).not.toHaveProperty('p4');
   });
 
-  test('200 for 50 parallel updates of different fields: none is lost', async () => {
+  test('200 for 50 parallel updates of different fields, and no change is lost', async () => {
     const id = await create('notes', { counters: {} });
     const answers = await inParallel(50, (n) => update('notes', id, { [`counters.c${n}`]: n }));
     expect(tally(answers)).toEqual({ 200: 50 });

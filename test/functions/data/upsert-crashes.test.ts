@@ -44,7 +44,7 @@ describe.each([
   ['a bulk upsert', createDocuments, (sku: string) => [{ sku, mark: 'x' }]],
 ] as const)('%s with an Idempotency-Key', (_what, handler, bodyOf) => {
   test.each([false, true])(
-    'is done one time after a crash at any step; the document exists before: %s',
+    'is applied exactly once after a crash at any step; the document exists before: %s',
     async (isThere) => {
       let passed = 0;
       const ends = new Set<string>();
@@ -55,7 +55,7 @@ describe.each([
         const first = await send(handler, bodyOf(sku), key);
         finished = killed.hit() === undefined;
         vi.restoreAllMocks();
-        // Longer than any function may be at it.
+        // Longer than any function may run.
         passed += 36;
         const now = Date.now() + passed * 1000;
         vi.spyOn(clock, 'now').mockReturnValue(now);
@@ -64,7 +64,7 @@ describe.each([
         ends.add(`${last.status} ${last.body.code ?? ''}`.trim());
         const found = await stored(sku);
         expect(found, `step ${step}`).toHaveLength(1);
-        // Never updated twice; and what was acknowledged is there.
+        // It is never updated twice, and an acknowledged write is stored.
         expect(found[0]?._rev).toBeLessThanOrEqual(isThere ? 2 : 1);
         if (first.status < 300 || last.status < 300) expect(found[0]?.mark).toBe('x');
       }
@@ -77,7 +77,7 @@ describe.each([
 });
 
 test('an upsert costs one search and one write', async () => {
-  // What is remembered for some seconds may not be asked for again in between.
+  // A stopped clock keeps cached lookups from being repeated in between.
   vi.spyOn(clock, 'now').mockReturnValue(Date.now());
   const sku = randomUUID();
   await send(createDocument, { sku: randomUUID() });

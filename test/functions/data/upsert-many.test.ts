@@ -84,7 +84,7 @@ const failsAt = (status: number, code: string, index: number, field?: string) =>
 const skus = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
 
 describe('a bulk upsert', () => {
-  test('200 with the ids in order, and how many were inserted and updated', async () => {
+  test('200 with the ids in order, and the counts of inserts and updates', async () => {
     const [a = '', b = '', c = ''] = skus(3);
     const first = await upsert('products', 'sku', [
       { sku: a, title: 'A' },
@@ -106,7 +106,7 @@ describe('a bulk upsert', () => {
     expect(found.map(({ _id }) => _id.toHexString())).toEqual([...first.body.data.ids, second.body.data.ids[0]]);
   });
 
-  test('200 by a list with a Date, and by names whose case differs', async () => {
+  test('200 for a unique list with a Date, and for names whose case differs', async () => {
     const batch = randomUUID();
     const at = '2026-01-31T00:00:00.000Z';
     const one = await upsert('products', 'batch,at', [{ batch, at, title: 'x', sku: randomUUID() }]);
@@ -120,7 +120,7 @@ describe('a bulk upsert', () => {
     expect((await upsert('names', 'name', [{ name: name.toUpperCase() }])).body.data.ids).toEqual(named.body.data.ids);
   });
 
-  test('200 for an updated document that can be updated again, deleted and found in the feed', async () => {
+  test('200 for an updated document, which can be updated again, deleted and found in the feed', async () => {
     const [sku = ''] = skus(1);
     const since = (await project.api<{ data: { next: string } }>('GET', '/api/data/fed/changes')).body.data.next;
     await upsert('fed', 'sku', [{ sku }]);
@@ -136,7 +136,7 @@ describe('a bulk upsert', () => {
     expect((await upsert('fed', 'sku', [{ sku }])).body.data.inserted).toBe(1);
   });
 
-  test('of 50 at once of the same two values, one inserts and the others update', async () => {
+  test('one of 50 concurrent calls with the same two values inserts, and the others update', async () => {
     const [a = '', b = ''] = skus(2);
     const answers = await inParallel(50, (n) =>
       upsert('products', 'sku', [
@@ -150,7 +150,7 @@ describe('a bulk upsert', () => {
     expect((await stored('products', { sku: { $in: [a, b] } })).map(({ _rev }) => _rev)).toEqual([50, 50]);
   });
 
-  test('400 VALIDATION_FAILED for the second of the same value, and nothing is written', async () => {
+  test('400 VALIDATION_FAILED for the second item with the same value, and no document is stored', async () => {
     const [sku = '', other = ''] = skus(2);
     const again = [
       { sku: other, title: 'x' },
@@ -165,7 +165,7 @@ describe('a bulk upsert', () => {
     );
   });
 
-  test('400 for any item that is not valid, as an insert or an update, and nothing is written', async () => {
+  test('400 for any item that is invalid as an insert or update, and no document is stored', async () => {
     const [known = '', sku = ''] = skus(2);
     await upsert('products', 'sku', [{ sku: known, title: 'x', stock: 1 }]);
     const valid = { sku: known, stock: 2 };
@@ -186,7 +186,7 @@ describe('a bulk upsert', () => {
     expect(await stored('products', { sku: { $in: [known, sku] } })).toMatchObject([{ stock: 1, _rev: 1 }]);
   });
 
-  test('400 INVALID_BODY for no item, for 101, and for an object; 400 INVALID_QUERY for what is not unique', async () => {
+  test('400 INVALID_BODY for no item, 101 items and an object; 400 INVALID_QUERY for a field that is not unique', async () => {
     for (const body of [[], Array.from({ length: 101 }, (_, n) => ({ sku: `${n}`, title: 'x' })), {}]) {
       expect(await upsert('products', 'sku', body)).toMatchObject({ status: 400, body: { code: 'INVALID_BODY' } });
     }
@@ -196,7 +196,7 @@ describe('a bulk upsert', () => {
     });
   });
 
-  test('409 DUPLICATE_VALUE for another unique value, with its index, and no new document stays', async () => {
+  test('409 DUPLICATE_VALUE with the index for another unique value, and no new document stays', async () => {
     const [taken = '', sku = '', code = ''] = skus(3);
     await upsert('products', 'sku', [{ sku: taken, title: 'x', code }]);
     const clash = failsAt(409, 'DUPLICATE_VALUE', 1, 'code');
@@ -217,7 +217,7 @@ describe('a bulk upsert', () => {
     expect(await stored('products', { sku: { $regex: `^${sku}` } })).toMatchObject([{ sku, _rev: 1 }]);
   });
 
-  test('409 IDEMPOTENCY_OUTCOME_UNKNOWN after a failure that may have written; a repeat otherwise returns the first', async () => {
+  test('409 IDEMPOTENCY_OUTCOME_UNKNOWN after a failure that may have written; otherwise a retry returns the first response', async () => {
     const [sku = '', other = ''] = skus(2);
     const headers = { 'idempotency-key': randomUUID() };
     const body = [{ sku, title: 'x' }];
@@ -245,7 +245,7 @@ describe('a bulk upsert', () => {
 });
 
 describe('a bulk upsert under rules', () => {
-  test('200 for own documents; 403 RULE_DENIED and FIELD_PROTECTED with the index, and nothing is written', async () => {
+  test('200 for own documents; 403 RULE_DENIED and FIELD_PROTECTED with the index, and no document is stored', async () => {
     const [a = '', b = ''] = skus(2);
     const put = (body: readonly object[], token = ada) => upsert('ruled', 'code', body, { token });
     expect((await put([{ code: a, state: 'new' }])).body.data.inserted).toBe(1);
@@ -266,7 +266,7 @@ describe('a bulk upsert under rules', () => {
     expect((await put([own, { code: b, state: 'new' }])).body.data).toMatchObject({ inserted: 1, updated: 1 });
   });
 
-  test('409 DUPLICATE_VALUE for the document of another user, and nothing new stays', async () => {
+  test('409 DUPLICATE_VALUE for another user’s document, and no new document stays', async () => {
     const [a = '', b = ''] = skus(2);
     await upsert('ruled', 'code', [{ code: a, state: 'new' }], { token: alan });
     const body = [

@@ -102,14 +102,14 @@ describe('an upsert', () => {
     expect(await stored('products', { sku })).toHaveLength(1);
   });
 
-  test('200 applies no defaults, and needs no required field', async () => {
+  test('200 without defaults and required fields', async () => {
     const sku = randomUUID();
     await upsert('products', 'sku', { sku, title: 'Cup', color: 'blue' });
     const again = await upsert('products', 'sku', { sku, stock: 1 });
     expect(again).toMatchObject({ status: 200, body: { title: 'Cup', color: 'blue', stock: 1 } });
   });
 
-  test('of 50 at once of one value, one returns 201 and 49 return 200', async () => {
+  test('one of 50 concurrent calls with one value gets 201, and 49 get 200', async () => {
     const sku = randomUUID();
     const answers = await inParallel(50, (n) => upsert('products', 'sku', { sku, title: `${n}` }));
     expect(tally(answers)).toEqual({ 200: 49, 201: 1 });
@@ -117,13 +117,13 @@ describe('an upsert', () => {
     expect([others.length, _rev, new Set(answers.map(({ body }) => body._id)).size]).toEqual([0, 50, 1]);
   });
 
-  test('of 50 at once of 5 values, 5 return 201', async () => {
+  test('5 of 50 concurrent calls with 5 values get 201', async () => {
     const mark = randomUUID();
     const answers = await inParallel(50, (n) => upsert('products', 'sku', { sku: `${mark} ${n % 5}`, title: `${n}` }));
     expect(tally(answers)).toEqual({ 200: 45, 201: 5 });
   });
 
-  test('of 50 at once while others rename the document, none is lost and none changes another value', async () => {
+  test('no upsert is lost or changes another value when 50 run while the document is renamed', async () => {
     const sku = randomUUID();
     const { body } = await upsert('products', 'sku', { sku, title: 'first' });
     const answers = await inParallel(50, (n) =>
@@ -137,7 +137,7 @@ describe('an upsert', () => {
     expect(found.length).toBeLessThanOrEqual(2);
   });
 
-  test('a document in the trash frees its value, unless its entry keeps it: then 409 DUPLICATE_VALUE', async () => {
+  test('a trashed document frees its value, unless its entry keeps it: then 409 DUPLICATE_VALUE', async () => {
     const sku = randomUUID();
     const { body } = await upsert('products', 'sku', { sku, title: 'Cup' });
     await project.api('DELETE', `/api/data/products/${body._id}`);
@@ -150,7 +150,7 @@ describe('an upsert', () => {
     expect(await upsert('names', 'name', { name })).toMatchObject(failsWith(409, 'DUPLICATE_VALUE', 'name'));
   });
 
-  test('values that are equal under ignoreCase are the same', async () => {
+  test('values that ignoreCase makes equal match', async () => {
     const name = `n${randomUUID()}`;
     const first = await upsert('names', 'name', { name });
     const again = await upsert('names', 'name', { name: name.toUpperCase() });
@@ -161,7 +161,7 @@ describe('an upsert', () => {
     expect(tally(answers)).toEqual({ 200: 49, 201: 1 });
   });
 
-  test('by a list: in any order, with one value at least; a missing one counts as missing, or as its default', async () => {
+  test('a unique list is named in any order and needs one value; a missing one counts as missing, or as its default', async () => {
     const row = randomUUID();
     const one = await upsert('seats', 'row,seat', { row, seat: 1 });
     expect(await upsert('seats', 'seat,row', { row, seat: 1, guest: 'Ann' })).toMatchObject({
@@ -187,14 +187,14 @@ describe('an upsert', () => {
     expect(await upsert('seats', 'row', { row: 'x' })).toMatchObject(failsWith(400, 'INVALID_QUERY'));
   });
 
-  test('400 VALIDATION_FAILED for a body without the value, and with one that is not valid', async () => {
+  test('400 VALIDATION_FAILED for a body without the value, or with an invalid one', async () => {
     for (const body of [{ title: 'x' }, { sku: null, title: 'x' }, { sku: 5, title: 'x' }]) {
       expect(await upsert('products', 'sku', body)).toMatchObject(failsWith(400, 'VALIDATION_FAILED', 'sku'));
     }
     expect(await upsert('seats', 'row,seat', { guest: 'x' })).toMatchObject(failsWith(400, 'VALIDATION_FAILED', 'row'));
   });
 
-  test('400 for what an insert, or an update, would refuse', async () => {
+  test('400 when an insert, or an update, would be rejected', async () => {
     const sku = randomUUID();
     const title = failsWith(400, 'VALIDATION_FAILED', 'title');
     expect(await upsert('products', 'sku', { sku })).toMatchObject(title);
@@ -208,7 +208,7 @@ describe('an upsert', () => {
     expect(await upsert('products', 'sku', [] as object)).toMatchObject(failsWith(400, 'INVALID_BODY'));
   });
 
-  test('409 DUPLICATE_VALUE for another unique value that is taken', async () => {
+  test('409 DUPLICATE_VALUE when another unique value is taken', async () => {
     const [row, guest] = [randomUUID(), randomUUID()];
     await upsert('seats', 'zone,guest', { guest });
     expect(await upsert('seats', 'row,seat', { row, guest })).toMatchObject(
@@ -220,7 +220,7 @@ describe('an upsert', () => {
     );
   });
 
-  test('repeats with a key return the first response', async () => {
+  test('retries with a key return the first response', async () => {
     const sku = randomUUID();
     const headers = { 'idempotency-key': randomUUID() };
     const first = await upsert('products', 'sku', { sku, title: 'Cup' }, { headers });
@@ -234,7 +234,7 @@ describe('an upsert', () => {
 });
 
 describe('an upsert under row security', () => {
-  test('the service fills in the owner, whose values are their own', async () => {
+  test('sets the caller as owner, and values are unique per owner', async () => {
     const clientId = randomUUID();
     const first = await upsert('devices', 'userId,clientId', { clientId }, { token: ada });
     expect(first).toMatchObject({ status: 201, body: { userId: 'ada' } });
@@ -258,7 +258,7 @@ describe('an upsert under row security', () => {
     expect(await upsert('settings', 'userId', {})).toMatchObject(failsWith(400, 'VALIDATION_FAILED', 'userId'));
   });
 
-  test('by the owner alone, without anything in the body', async () => {
+  test('an owner alone selects the document, with an empty body', async () => {
     const grace = await project.tokenFor(`grace-${randomUUID()}`);
     expect((await upsert('settings', 'userId', {}, { token: grace })).status).toBe(201);
     expect(await upsert('settings', 'userId', {}, { token: grace })).toMatchObject({ status: 200 });
@@ -268,7 +268,7 @@ describe('an upsert under row security', () => {
     });
   });
 
-  test('a field that is unique per owner is named with or without the owner', async () => {
+  test('the query names a field that is unique per owner with or without the owner', async () => {
     const slug = randomUUID();
     expect((await upsert('slugs', 'slug', { slug }, { token: ada })).status).toBe(201);
     expect((await upsert('slugs', 'slug,userId', { slug, n: 'x' }, { token: ada })).status).toBe(200);
@@ -276,7 +276,7 @@ describe('an upsert under row security', () => {
     expect(await stored('slugs', { slug })).toHaveLength(2);
   });
 
-  test('403 NOT_OWNER for another owner in the body, and for the readable document of another user', async () => {
+  test('403 NOT_OWNER for another owner in the body, and for another user’s readable document', async () => {
     const clientId = randomUUID();
     const notOwner = failsWith(403, 'NOT_OWNER');
     expect(await upsert('devices', 'userId,clientId', { clientId, userId: 'alan' }, { token: ada })).toMatchObject(
@@ -295,7 +295,7 @@ describe('an upsert under row security', () => {
     expect(await send('alan')).toMatchObject(notOwner);
   });
 
-  test('409 DUPLICATE_VALUE for the unreadable document of another user, as for an insert', async () => {
+  test('409 DUPLICATE_VALUE for another user’s unreadable document, as for an insert', async () => {
     const code = randomUUID();
     await upsert('codes', 'code', { code, note: 'mine' }, { token: ada });
     const body = { code, note: 'theirs' };
@@ -318,7 +318,7 @@ describe('an upsert under row security', () => {
     );
   });
 
-  test('400 INVALID_QUERY for a field that the caller may not read; the secret key may', async () => {
+  test('400 INVALID_QUERY for a field that the caller may not read; the secret key may use it', async () => {
     const secret = randomUUID();
     expect(await upsert('devices', 'secret', { secret }, { token: ada })).toMatchObject(
       failsWith(400, 'INVALID_QUERY', 'onConflict'),
@@ -335,7 +335,7 @@ describe('an upsert under rules', () => {
     body: { code: 'RULE_DENIED', message: expect.stringContaining(`"${rule}"`) as string },
   });
 
-  test('403 RULE_DENIED for an insert that create, or update.after, does not allow', async () => {
+  test('403 RULE_DENIED for an insert when create, or update.after, does not allow it', async () => {
     const code = randomUUID();
     expect(await put({ code, state: 'other' })).toMatchObject(denied('create'));
     expect(await put({ code, state: 'new', note: 'forbidden' })).toMatchObject(denied('update'));
@@ -343,12 +343,12 @@ describe('an upsert under rules', () => {
     expect((await put({ code, state: 'new' })).status).toBe(201);
   });
 
-  test('403 RULE_DENIED for an update that update, or create, does not allow of the document as it will be', async () => {
+  test('403 RULE_DENIED for an update when update, or create, does not allow the result', async () => {
     const code = randomUUID();
     await put({ code, state: 'new' });
     expect(await put({ code, note: 'forbidden' })).toMatchObject(denied('update'));
     expect(await put({ code, state: 'other' })).toMatchObject(denied('create'));
-    // The document as it will be stored has its state still.
+    // The stored result keeps its state.
     expect(await put({ code, note: 'fine' })).toMatchObject({ status: 200, body: { state: 'new', note: 'fine' } });
     await project.api('PATCH', `/api/data/ruled/${(await stored('ruled', { code }))[0]?._id}`, {
       body: { state: 'closed' },
@@ -356,15 +356,15 @@ describe('an upsert under rules', () => {
     expect(await put({ code, state: 'open' })).toMatchObject(denied('update'));
   });
 
-  test('409 DUPLICATE_VALUE for the document of another user', async () => {
+  test('409 DUPLICATE_VALUE for another user’s document', async () => {
     const code = randomUUID();
     await put({ code, state: 'new' }, alan);
     expect(await put({ code, state: 'new' })).toMatchObject(failsWith(409, 'DUPLICATE_VALUE', 'code'));
-    // What create does not allow says nothing of the value.
+    // When create denies the document, the error does not reveal the value.
     expect(await put({ code, state: 'other' })).toMatchObject(denied('create'));
   });
 
-  test('403 FIELD_PROTECTED for fields that are not the caller’s, by what the upsert comes to', async () => {
+  test('403 FIELD_PROTECTED for protected fields, depending on whether it inserts or updates', async () => {
     const code = randomUUID();
     const refused = failsWith(403, 'FIELD_PROTECTED');
     expect(await put({ code, state: 'new', locked: 'x' })).toMatchObject(refused);
@@ -374,7 +374,7 @@ describe('an upsert under rules', () => {
     expect((await put({ code, origin: 'web' })).status).toBe(200);
   });
 
-  test('of 50 at once, one returns 201 and 49 return 200', async () => {
+  test('one of 50 concurrent calls gets 201, and 49 get 200', async () => {
     const code = randomUUID();
     const answers = await inParallel(50, (n) => put({ code, state: 'new', note: `${n}` }));
     expect(tally(answers)).toEqual({ 200: 49, 201: 1 });
@@ -382,7 +382,7 @@ describe('an upsert under rules', () => {
   });
 });
 
-test('ids of documents that another program wrote are not updated: 409 DUPLICATE_VALUE', async () => {
+test('documents with ids of another program are not updated: 409 DUPLICATE_VALUE', async () => {
   const sku = randomUUID();
   await onProject(await domainProject(project), (db) =>
     db

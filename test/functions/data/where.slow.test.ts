@@ -25,7 +25,7 @@ beforeAll(async () => {
   expect(made.status, JSON.stringify(made.body)).toBe(201);
 });
 
-/** The numbers of what a condition finds, by the address or by a body. */
+/** Returns the numbers that a condition finds, in the URL or in a body. */
 const found = async (where: JsonRecord, byBody: boolean): Promise<readonly number[] | string> => {
   const { status, body } = byBody
     ? await invoke(queryDocuments, { key: project.secretKey, params, body: { where, limit: 200 } })
@@ -43,7 +43,7 @@ const expected = (where: JsonRecord): readonly number[] =>
   stored.flatMap((document, number) => (holds(document, where) ? [number] : []));
 
 describe('where', () => {
-  test(`finds what a reference evaluator finds, for ${amount} conditions, each by one find`, async () => {
+  test(`finds what a reference evaluator finds for ${amount} conditions, each with one find`, async () => {
     const differing: object[] = [];
     let matched = 0;
     const sampled = fc.sample(conditions, { numRuns: amount, seed });
@@ -61,7 +61,7 @@ describe('where', () => {
   }, 120_000);
 });
 
-test('an alternative of two indexed fields looks at what matches alone, in the order of the list', async () => {
+test('an alternative of two indexed fields examines only matches, in the order of the list', async () => {
   await project.addCollection({ name: 'indexed', schema: null });
   for (const key of ['a', 'b']) {
     const path = `/api/projects/${project.id}/collections/indexed/indexes`;

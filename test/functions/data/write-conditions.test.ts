@@ -88,7 +88,7 @@ const get = async (collection: string, id: string) =>
 const failed = (data: object = {}) => ({ status: 412, body: { success: false, code: 'CONDITION_FAILED', data } });
 
 describe('a write with where', () => {
-  test('200 if the document fulfils it: update by both methods, deletion, recovery', async () => {
+  test('200 when the document fulfills it: update by both methods, deletion, recovery', async () => {
     const id = await create('notes', { n: 1, tags: ['a'] });
     expect(await update('notes', id, { n: 1, tags: 'a' }, { n: 2 })).toMatchObject({
       status: 200,
@@ -103,7 +103,7 @@ describe('a write with where', () => {
     expect(await get('notes', id)).toMatchObject({ code: 'DOCUMENT_NOT_FOUND' });
   });
 
-  test('412 CONDITION_FAILED with the document and its ETag, which stays as it is', async () => {
+  test('412 CONDITION_FAILED with the document and its ETag; the document does not change', async () => {
     const id = await create('notes', { n: 1 });
     const stored = await get('notes', id);
     const refused = [
@@ -120,7 +120,7 @@ describe('a write with where', () => {
     expect(await get('notes', id)).toEqual(stored);
   });
 
-  test('412 CONDITION_FAILED of a recovery shows the document as get with include_deleted', async () => {
+  test('412 CONDITION_FAILED for a recovery, with the trashed document', async () => {
     const id = await create('notes', { n: 1 });
     await project.api('DELETE', `/api/data/notes/${id}`);
     const answer = await recover('notes', id, { n: 2 });
@@ -135,7 +135,7 @@ describe('a write with where', () => {
     expect(await remove('fed', id, { n: 1 }, {}, true)).toMatchObject({ status: 404 });
   });
 
-  test('412 REVISION_MISMATCH first, with the document, if If-Match does not hold either', async () => {
+  test('412 REVISION_MISMATCH first, with the document, when If-Match fails too', async () => {
     const id = await create('notes', { n: 1 });
     const stored = await get('notes', id);
     const old = { headers: { 'if-match': '"7"' } };
@@ -178,7 +178,7 @@ describe('a write with where', () => {
     expect(await dashboard('POST', path({ n: 2 }, `trash/${id}/restore`))).toMatchObject({ status: 200 });
   });
 
-  test('one of 50 concurrent callers writes', async () => {
+  test('exactly one of 50 concurrent callers writes', async () => {
     const id = await create('notes', { open: true, n: 0 });
     const answers = await inParallel(50, () => update('notes', id, { open: true }, { open: false, $inc: { n: 1 } }));
     expect(tally(answers)).toEqual({ 200: 1, 412: 49 });
@@ -187,7 +187,7 @@ describe('a write with where', () => {
     expect(tally(deletions)).toEqual({ 200: 1, 404: 49 });
   });
 
-  test('one command decides', async () => {
+  test('needs one command', async () => {
     const frozen = Date.now();
     clock.now = () => frozen;
     const id = await create('notes', { n: 1 });
@@ -228,7 +228,7 @@ describe('400 before the document is looked up', () => {
     });
   });
 
-  test('VALIDATION_FAILED for where beside If-None-Match', async () => {
+  test('VALIDATION_FAILED for where with If-None-Match', async () => {
     const headers = { 'if-none-match': '*' };
     expect(await project.api('PUT', pathOf('notes', 'a'.repeat(24), {}), { body: { n: 1 }, headers })).toMatchObject({
       status: 400,
@@ -253,7 +253,7 @@ describe('400 before the document is looked up', () => {
     },
   );
 
-  test('INVALID_FILTER for a condition of $pull by a field that the caller may not read', async () => {
+  test('INVALID_FILTER for a $pull condition on a field that the caller may not read', async () => {
     const answer = await project.api('PATCH', `/api/data/mine/${missing}`, {
       ...ann,
       body: { $pull: { rows: { hidden: 'x' } } },
@@ -262,8 +262,8 @@ describe('400 before the document is looked up', () => {
   });
 });
 
-describe('rights come first', () => {
-  test('401 TOKEN_MISSING without a user, even for a condition that is none', async () => {
+describe('access is checked first', () => {
+  test('401 TOKEN_MISSING without a user, even when the condition is invalid', async () => {
     const id = await create('mine', { n: 1, userId: annId });
     const stranger = { key: project.publishableKey };
     for (const where of [{ n: 1 }, { n: { $near: 1 } }])
@@ -271,7 +271,7 @@ describe('rights come first', () => {
   });
 
   test.each([{ n: 1 }, { n: 2 }, { text: { $regex: '^(a+)+$' } }, { text: { $startsWith: 'a' } }])(
-    '403 NOT_OWNER whatever the document of another user holds: %j',
+    '403 NOT_OWNER whatever another user’s document contains: %j',
     async (where) => {
       for (const collection of ['mine', 'secret']) {
         const id = await create(collection, { n: 1, text: 'aaaa', userId: annId });
@@ -288,7 +288,7 @@ describe('rights come first', () => {
   );
 
   test.each([{ n: 1 }, { n: 2 }, { text: { $regex: '^(a+)+$' } }])(
-    '404 or 403 RULE_DENIED of rules whatever the document holds: %j',
+    '404 or 403 RULE_DENIED whatever the document contains, under rules: %j',
     async (where) => {
       const hidden = await create('ruled', { n: 1, text: 'aaaa', userId: annId });
       const shown = await create('ruled', { n: 100, text: 'aaaa', userId: annId });
@@ -305,7 +305,7 @@ describe('rights come first', () => {
     },
   );
 
-  test('412 CONDITION_FAILED for whom the document is theirs, without what they may not read', async () => {
+  test('412 CONDITION_FAILED for the owner, without the fields they may not read', async () => {
     for (const collection of ['mine', 'secret', 'ruled']) {
       const id = await create(collection, { n: 1, secret: 's', own: 'o', userId: annId });
       const answer = await update(collection, id, { n: 2 }, { text: 'x' }, ann);
