@@ -9,7 +9,7 @@ import { newDeveloper, newUnverified } from '../../support/fixtures/project.ts';
 const changed = 'Your account at Basalt has changed';
 const newPassword = 'another horse battery';
 
-/** How many such mails to an address have been accepted: their log is there before an act is answered. */
+/** Returns the number of such emails accepted for an address: they are logged before the response. */
 const accepted = (email: string) =>
   mailLogs.countDocuments({ to: email, projectId: null, templateUsed: 'account-change' });
 
@@ -19,8 +19,8 @@ const told = async (email: string): Promise<string> => {
   return text;
 };
 
-describe('a developer who has verified their address is told by one mail', () => {
-  test('that the password was changed, and by another that it was set anew', async () => {
+describe('a developer with a verified address gets one email', () => {
+  test('when the password is changed, and another one when it is reset', async () => {
     const { email, password: currentPassword, token } = await newDeveloper();
     const body = { currentPassword, newPassword };
     expect((await auth('PUT', 'change-password', { token, body })).status).toBe(200);
@@ -33,7 +33,7 @@ describe('a developer who has verified their address is told by one mail', () =>
     expect(await accepted(email)).toBe(2);
   });
 
-  test('that a second factor was set up, and that it was removed', async () => {
+  test('when a second factor is set up, and when it is removed', async () => {
     const { email, token } = await newDeveloper();
     const { recoveryCodes } = await guardDeveloper(token);
     expect(await told(email)).toContain(accountChanges.factorAdded);
@@ -42,7 +42,7 @@ describe('a developer who has verified their address is told by one mail', () =>
     expect(await accepted(email)).toBe(2);
   });
 
-  test('that a passkey was added, and that it was deleted', async () => {
+  test('when a passkey is added, and when it is deleted', async () => {
     const { email, token } = await newDeveloper();
     const { _id } = await developerPasskeys().add(token);
     expect(await told(email)).toContain(accountChanges.passkeyAdded);
@@ -51,8 +51,8 @@ describe('a developer who has verified their address is told by one mail', () =>
   });
 });
 
-describe('no developer is told', () => {
-  test('at an address that was never verified, which may be somebody else’s', async () => {
+describe('no developer gets an email', () => {
+  test('when the address is not verified, because it may belong to another person', async () => {
     const { email, token, password: currentPassword } = await newUnverified();
     await guardDeveloper(token);
     await developerPasskeys().add(token);
@@ -61,7 +61,7 @@ describe('no developer is told', () => {
     expect(await accepted(email)).toBe(0);
   });
 
-  test('of what was refused', async () => {
+  test('when the change is rejected', async () => {
     const { email, token } = await newDeveloper();
     const body = { currentPassword: 'a wrong password', newPassword };
     expect((await auth('PUT', 'change-password', { token, body })).status).toBe(401);

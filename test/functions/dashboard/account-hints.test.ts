@@ -16,7 +16,7 @@ const create = (settings: object) => developer.dashboard<Answer>('POST', '/api/p
 const update = (id: string, settings: object) => developer.dashboard<Answer>('PATCH', `/api/projects/${id}`, settings);
 
 describe('turning accounts on', () => {
-  test('200 and 201 with a hint what is missing without a site: cookies, links of mails, social sign-in', async () => {
+  test('200 and 201 with a hint that names what needs a site: cookies, links in emails, social sign-in', async () => {
     const made = await create({ authEnabled: true });
     const other = (await create({})).body.data._id;
     const turnedOn = await update(other, { authEnabled: true });
@@ -30,7 +30,7 @@ describe('turning accounts on', () => {
     }
   });
 
-  test('says nothing of cookies where the pages are named one by one', async () => {
+  test('the hint does not mention cookies when the pages are listed one by one', async () => {
     const { body } = await create({ authEnabled: true, allowedDomains: ['https://app.example.com'] });
     expect(body.hints).toEqual([expect.stringContaining('siteUrl')]);
     expect(body.hints?.[0]).not.toContain('cookie');
@@ -38,15 +38,15 @@ describe('turning accounts on', () => {
 
   test.each<[string, object]>([
     ['with a site', { authEnabled: true, siteUrl: 'https://app.example.com' }],
-    ['where accounts stay off', { authEnabled: false }],
-    ['where nothing is said of accounts', {}],
+    ['when accounts stay off', { authEnabled: false }],
+    ['when the request does not mention accounts', {}],
   ])('201 without hints %s', async (_name, settings) => {
     const { status, body } = await create(settings);
     expect(status).toBe(201);
     expect(body).not.toHaveProperty('hints');
   });
 
-  test('200 with the hint for each change that leaves the site missing, and none for another', async () => {
+  test('200 with the hint for each change after which the site is missing, and without it for other changes', async () => {
     const { _id } = (await create({})).body.data;
     expect((await update(_id, { allowedDomains: ['*'] })).body).not.toHaveProperty('hints');
     expect((await update(_id, { authEnabled: true })).body.hints).toHaveLength(1);

@@ -25,7 +25,7 @@ afterEach(() => {
 const client = { ip: '192.0.2.1', userAgent: 'test' };
 const newPassword = 'a new password';
 
-/** Hashes begin with a dollar sign, which a pipeline would take for a path. */
+/** Hashes begin with a dollar sign, which a pipeline would read as a path. */
 const edit = (email: string, set: Partial<DeveloperRecord>) => {
   const literal = Object.fromEntries(Object.entries(set).map(([field, value]) => [field, { $literal: value }]));
   return onControl((db) => db.collection<DeveloperRecord>('developers').updateOne({ email }, [{ $set: literal }]));
@@ -39,8 +39,8 @@ const change = async ({ token, password }: Developer) => {
   return changePassword(developerAccounts, { userId, sessionId }, body, client);
 };
 
-describe('a developer’s account that changes between what is read and what is written', () => {
-  test('401 for a change of password where the account was deleted meanwhile, and nothing changes', async () => {
+describe('a developer’s account that changes between a read and the write', () => {
+  test('401 for a password change when the account was deleted meanwhile; nothing changes', async () => {
     const developer = await newUnverified();
     const before = await stored(developer.email);
     beforeChange('findOneAndUpdate', 1, () => edit(developer.email, { deletingSince: new Date() }));
@@ -48,7 +48,7 @@ describe('a developer’s account that changes between what is read and what is 
     expect((await stored(developer.email))?.passwordHash).toBe(before?.passwordHash);
   });
 
-  test('401 for a refresh elsewhere once the password is another one, wherever its change was killed', async () => {
+  test('401 for a refresh in another session after a new password, at whichever step the change was killed', async () => {
     const newHashes: boolean[] = [];
     for (let changes = 0, hit: string | undefined = ''; hit !== undefined; changes += 1) {
       const developer = await newUnverified();
@@ -67,7 +67,7 @@ describe('a developer’s account that changes between what is read and what is 
     expect(newHashes).toEqual(expect.arrayContaining([false, true]));
   });
 
-  test('200 for a change of password of an account of before versions were counted', async () => {
+  test('200 for a password change of an account without a credential version', async () => {
     const developer = await newUnverified();
     await onControl((db) =>
       db.collection('developers').updateOne({ email: developer.email }, { $unset: { credentialVersion: '' } }),
@@ -76,7 +76,7 @@ describe('a developer’s account that changes between what is read and what is 
     expect((await logIn(developer.email, newPassword)).status).toBe(200);
   });
 
-  test('400 for the mail of an address that is another one’s meanwhile: it verifies nothing', async () => {
+  test('400 for a verification email when the account’s address has changed; nothing is verified', async () => {
     const developer = await newUnverified();
     const { email } = developer;
     const place = { scope: developerScope, kind: 'verify', addressKey: addressKeyOf(`x${email}`) } as const;
@@ -88,7 +88,7 @@ describe('a developer’s account that changes between what is read and what is 
     expect(await stored(`moved-${email}`)).toMatchObject({ emailVerified: false });
   });
 
-  test('a hash of another cost is replaced, but not one that was changed meanwhile', async () => {
+  test('a hash of another cost is replaced, unless it was changed meanwhile', async () => {
     const { email, password } = await newUnverified();
     const passwordHash = hashSync(password, { cost: 6 });
     await edit(email, { passwordHash });

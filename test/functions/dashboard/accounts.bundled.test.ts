@@ -37,7 +37,7 @@ const use = (kind: Kind, proof: object, as: { readonly token?: string } = {}) =>
   auth('POST', paths[kind], { body: { ...proof, ...(kind === 'reset' ? { newPassword } : {}) }, ...as });
 const request = (kind: Kind, email: string) => auth('POST', requests[kind], { body: { email } });
 
-/** What a mail would carry; its tokens take the place of any that were sent. */
+/** Issues the token and code of an email; they replace earlier ones. */
 const issue = async (kind: Kind, developer: Developer): Promise<IssuedTokens> => {
   const { email } = developer;
   const id = await idOf(developer);
@@ -56,15 +56,15 @@ const later = (ms: number): void => {
 const isVerified = async ({ token }: Pick<Developer, 'token'>): Promise<unknown> =>
   (await auth<{ data: { emailVerified: boolean } }>('GET', 'me', { token })).body.data.emailVerified;
 
-/** Who has come by the route, which sends a mail. */
+/** Registers through the route, which sends an email. */
 const register = async () => {
   const credentials = newCredentials();
   const { body } = await auth<DashboardSignIn>('POST', 'register', { body: credentials });
   return { email: credentials.email, token: body.data.accessToken };
 };
 
-describe('the mails', () => {
-  test('of a registration: from the service, with a link to the dashboard that verifies the address', async () => {
+describe('the emails', () => {
+  test('a registration sends a link to the dashboard that verifies the address', async () => {
     const developer = await register();
     const mail = await mailAbout(developer.email, /Confirm/);
     expect(mail.subject).toBe('Confirm your e-mail address for Basalt');
@@ -82,7 +82,7 @@ describe('the mails', () => {
     expect(await isVerified(other)).toBe(true);
   });
 
-  test('of a reset: another password, a verified address, and every session and token ended', async () => {
+  test('a reset sets the password, verifies the address, and ends every session and token', async () => {
     const developer = await newUnverified();
     const session = cookieOf(await logIn(developer.email, developer.password));
     const { token } = await newPersonalToken(developer, ['projects:read']);
@@ -100,7 +100,7 @@ describe('the mails', () => {
     expect(await use('reset', { token: tokenIn(mail) })).toMatchObject(invalid);
   });
 
-  test('go out once an address, kind and minute, however often they are asked for; none for who is verified', async () => {
+  test('are sent once per address, kind and minute when requested often, and not to a verified address', async () => {
     const developer = await register();
     await mailAbout(developer.email, /Confirm/);
     const answers = await inParallel(50, (n) => request(kinds[n % 2] ?? 'verify', developer.email));
@@ -113,18 +113,18 @@ describe('the mails', () => {
 
 describe.each(kinds)('a token or code to %s', (kind) => {
   test.each(['token', 'code'] as const)(
-    '200 for exactly one of 50 at once with the %s, 400 for the others',
+    '200 for exactly one of 50 concurrent uses of the %s, 400 for the others',
     async (of) => {
       const developer = await newUnverified();
       const { token, code } = await issue(kind, developer);
       const proof = of === 'token' ? { token } : { email: developer.email, otp: code };
-      // Five tries are all that a code has, so that the one that is right need not be among the first.
+      // A code allows only five attempts, so the correct one need not be among the first.
       const counts = tally(await inParallel(50, () => use(kind, proof)));
       expect(counts).toEqual({ 200: 1, 400: 49 });
     },
   );
 
-  test('400 for a wrong code five times, and for the right one then', async () => {
+  test('400 for a wrong code five times, and then for the correct one', async () => {
     const developer = await newUnverified();
     const { code } = await issue(kind, developer);
     const wrong = code === 'AAAA-AAAA' ? 'BBBB-BBBB' : 'AAAA-AAAA';
@@ -132,7 +132,7 @@ describe.each(kinds)('a token or code to %s', (kind) => {
     expect(await use(kind, { email: developer.email, otp: code })).toMatchObject(invalid);
   });
 
-  test('400 once it has expired, or was sent to a user of a project, or is for something else', async () => {
+  test('400 when it has expired, belongs to a project’s user, or is for another purpose', async () => {
     const developer = await newUnverified();
     const { token, code } = await issue(kind, developer);
     const { email } = developer;
@@ -159,7 +159,7 @@ describe.each(kinds)('a token or code to %s', (kind) => {
   });
 });
 
-test('400 for a password that cannot be, and the token stays good', async () => {
+test('400 for an invalid password; the token stays valid', async () => {
   const developer = await newUnverified();
   const { token } = await issue('reset', developer);
   const short = await auth('POST', 'reset-password', { body: { token, newPassword: 'short' } });
@@ -170,7 +170,7 @@ test('400 for a password that cannot be, and the token stays good', async () => 
 describe('change-password', () => {
   const change = (developer: Developer, body: object) => developer.dashboard('PUT', '/api/auth/change-password', body);
 
-  test('200: the other sessions end, this one goes on; sign-in is by the new one', async () => {
+  test('200 ends the other sessions but not this one; sign-in needs the new password', async () => {
     const developer = await newUnverified();
     const elsewhere = cookieOf(await logIn(developer.email, developer.password));
     const answer = await change(developer, { currentPassword: developer.password, newPassword });
@@ -183,7 +183,7 @@ describe('change-password', () => {
     expect((await logIn(developer.email, newPassword)).status).toBe(200);
   });
 
-  test('200 with endTokens: every personal access token ends too, and without it they go on', async () => {
+  test('200 ends every personal access token with endTokens, and no token without it', async () => {
     const developer = await newUnverified();
     const made = [
       await newPersonalToken(developer, ['projects:read']),
@@ -218,7 +218,7 @@ describe('change-password', () => {
     });
   });
 
-  test('401 without the current password or with a wrong one, counted like a sign-in', async () => {
+  test('401 without the current password or with a wrong one, which counts like a failed sign-in', async () => {
     const developer = await newUnverified();
     expect(await change(developer, { newPassword })).toMatchObject({
       status: 401,
@@ -230,7 +230,7 @@ describe('change-password', () => {
     expect(counts).toEqual({ 401: counts[401], 429: 50 - (counts[401] ?? 0) });
   });
 
-  test('401 TOKEN_INVALID where the session has ended', async () => {
+  test('401 TOKEN_INVALID when the session has ended', async () => {
     const developer = await newUnverified();
     const list = await developer.dashboard<{ data: { items: { _id: string }[] } }>('GET', '/api/auth/sessions');
     const path = `/api/auth/sessions/${list.body.data.items[0]?._id}`;
@@ -241,7 +241,7 @@ describe('change-password', () => {
     });
   });
 
-  test('200 for one of four at once, each with another password', async () => {
+  test('200 for one of four concurrent changes with different passwords', async () => {
     const developer = await newUnverified();
     const passwords = Array.from({ length: 4 }, (_, n) => `new password ${n}`);
     const answers = await Promise.all(
@@ -252,7 +252,7 @@ describe('change-password', () => {
     expect((await logIn(developer.email, winner)).status).toBe(200);
   });
 
-  test('200 without a current one for who never had a password', async () => {
+  test('200 without a current password when the account never had one', async () => {
     const developer = await newUnverified();
     await onControl((db) =>
       db
@@ -272,7 +272,7 @@ describe('deleting an account', () => {
   const projectState = async (id: string): Promise<string | undefined> =>
     (await onControl((db) => db.collection<ProjectRecord>('projects').findOne({ _id: new ObjectId(id) })))?.state;
 
-  test('202: projects, memberships, tokens and sessions go with it, and the address is free again', async () => {
+  test('202 deletes projects, memberships, tokens and sessions, and the address can register again', async () => {
     const others = await newProject();
     const developer = await newMember(others, 'admin');
     const id = await idOf(developer);
@@ -300,14 +300,14 @@ describe('deleting an account', () => {
     expect((await auth('POST', 'register', { body: again })).status).toBe(201);
   });
 
-  test('202 for one of four at once, 401 TOKEN_INVALID for the others, as the password was right', async () => {
+  test('202 for one of four concurrent requests, 401 TOKEN_INVALID for the others, although the password is correct', async () => {
     const developer = await newUnverified();
     const [done, ...others] = (await inParallel(4, () => remove(developer))).sort((a, b) => a.status - b.status);
     expect(done).toMatchObject({ status: 202 });
     for (const other of others) expect(other).toMatchObject({ status: 401, body: { code: 'TOKEN_INVALID' } });
   });
 
-  test('401 with a wrong password or none, and nothing is lost', async () => {
+  test('401 with a wrong or missing password; nothing is deleted', async () => {
     const developer = await newUnverified();
     const mine = await newProject([], developer);
     for (const body of [{}, { password: 'wrong password' }]) {
@@ -316,7 +316,7 @@ describe('deleting an account', () => {
     expect((await developer.dashboard('GET', `/api/projects/${mine.id}`)).status).toBe(200);
   });
 
-  describe('from the moment the account is deleted, before anything else is,', () => {
+  describe('as soon as the account is marked as deleted,', () => {
     const stack = inject('stack');
     const ownerLeaves = (developer: Developer) =>
       onControl((db) =>
@@ -325,7 +325,7 @@ describe('deleting an account', () => {
           .updateOne({ email: developer.email }, { $set: { deletingSince: new Date() } }),
       );
 
-    test('404 for a project by a personal token, and 401 for the list of them', async () => {
+    test('404 for a project by a personal token, and 401 for the project list', async () => {
       const developer = await newUnverified();
       const { id } = await newProject([], developer);
       const { token } = await newPersonalToken(developer, ['collections:write']);
@@ -336,7 +336,7 @@ describe('deleting an account', () => {
       expect((await developer.dashboard('GET', '/api/projects')).status).toBe(401);
     });
 
-    test('404 for a member of a project of theirs', async () => {
+    test('404 for a member of the owner’s project', async () => {
       const project = await newProject();
       const member = await newMember(project, 'admin');
       await ownerLeaves(project.developer);
@@ -346,7 +346,7 @@ describe('deleting an account', () => {
       });
     });
 
-    test('401 for the keys of a project, which nobody has used lately', async () => {
+    test('401 for the keys of a project that are not cached', async () => {
       const project = await newProject([], await newUnverified());
       await ownerLeaves(project.developer);
       expect(await project.api('GET', '/api/data/notes')).toMatchObject({
@@ -356,7 +356,7 @@ describe('deleting an account', () => {
     });
   });
 
-  test('the job carries on where it was cut short, and removes the record a minute later', async () => {
+  test('the job continues an interrupted deletion, and removes the record a minute later', async () => {
     const developer = await newUnverified();
     const id = await idOf(developer);
     const mine = await newProject([], developer);
@@ -382,7 +382,7 @@ describe('deleting an account', () => {
 });
 
 describe('sessions', () => {
-  test('200 with the own ones, the one used last first, paged; those of others are 404', async () => {
+  test('200 with the developer’s own sessions, the last used first, paged; other sessions return 404', async () => {
     const developer = await newUnverified();
     await logIn(developer.email, developer.password);
     const list = await developer.dashboard<{ data: { items: { _id: string; current: boolean }[]; total: number } }>(

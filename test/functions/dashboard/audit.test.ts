@@ -44,7 +44,7 @@ const entries = (of: TestProject) =>
   );
 
 describe('a change of settings', () => {
-  test('is entered: who, when, what, with values before and after where they are no secret', async () => {
+  test('is logged with actor, time, action, and values before and after unless they are secret', async () => {
     const of = await newProject();
     const changes = {
       name: 'renamed',
@@ -83,7 +83,7 @@ describe('a change of settings', () => {
     for (const secret of ['the-client-secret', 're_the_provider_key']) expect(stored).not.toContain(secret);
   });
 
-  test('of a long list is entered with what was removed and what was added, and takes no more than a few KiB', async () => {
+  test('of a long list is logged with removed and added items, in at most a few KiB', async () => {
     const of = await newProject();
     const set = (allowedDomains: readonly string[]) =>
       of.developer.dashboard('PATCH', `/api/projects/${of.id}`, { allowedDomains });
@@ -99,7 +99,7 @@ describe('a change of settings', () => {
     for (const entry of await entries(of)) expect(JSON.stringify(entry).length).toBeLessThan(4096);
   });
 
-  test('of some parts of a setting is entered by these parts, as they counted before', async () => {
+  test('of parts of a setting is logged by part, with the effective earlier values', async () => {
     const of = await newProject();
     const set = (changes: object) => of.developer.dashboard('PATCH', `/api/projects/${of.id}`, changes);
     expect((await set({ signIn: { emailCode: true } })).status).toBe(200);
@@ -113,7 +113,7 @@ describe('a change of settings', () => {
     ]);
   });
 
-  test('of a key is entered with which one, and the grace', async () => {
+  test('of a key is logged with the kind of key and the grace period', async () => {
     const of = await newProject();
     const path = `/api/projects/${of.id}/keys/rotate`;
     const body = { type: 'secret', graceHours: 24 };
@@ -126,7 +126,7 @@ describe('a change of settings', () => {
     expect(JSON.stringify(entry)).not.toContain(rotated.body.data.key);
   });
 
-  test('is entered with the personal access token that made it', async () => {
+  test('is logged with the personal access token that made it', async () => {
     const { token, _id } = await newPersonalToken(project.developer, ['collections:write']);
     const path = `/api/projects/${project.id}/collections`;
     const made = await call(inject('stack').dashboardUrl, 'POST', path, {
@@ -139,7 +139,7 @@ describe('a change of settings', () => {
     expect(latest?.values).toEqual([{ field: 'name', before: null, after: 'scripted' }]);
   });
 
-  test('of members is entered with the roles, from the invitation on', async () => {
+  test('of members is logged with the roles, from the invitation on', async () => {
     const of = await newProject();
     const member = await newMember(of, 'viewer');
     const id = await idOf(member);
@@ -158,7 +158,7 @@ describe('a change of settings', () => {
     ]);
   });
 
-  test('that is refused is not entered, nor are documents', async () => {
+  test('is not logged when it is rejected; document writes are not logged', async () => {
     const of = await newProject([{ name: 'notes' }]);
     const path = `/api/projects/${of.id}`;
     expect((await of.developer.dashboard('PATCH', path, {})).status).toBe(400);
@@ -180,7 +180,7 @@ describe('a change of settings', () => {
     values: [],
   });
 
-  test('503 and nothing is changed where no entry can be written', async () => {
+  test('503 without a change when no entry can be written', async () => {
     const act = vi.fn(() => Promise.resolve('done'));
     const circular: Record<string, unknown> = {};
     circular.self = circular;
@@ -189,7 +189,7 @@ describe('a change of settings', () => {
     expect(act).not.toHaveBeenCalled();
   });
 
-  test('that fails without saying whether it happened stays in the trail as unknown; a refusal goes', async () => {
+  test('stays in the trail as unknown when its outcome is unclear; the entry of a rejected one is removed', async () => {
     const of = await newProject();
     const failing = (code: 'SERVICE_UNAVAILABLE' | 'NOT_FOUND') =>
       audited(change(of), () => Promise.reject(new AppError(code, 'no')));
@@ -200,7 +200,7 @@ describe('a change of settings', () => {
 });
 
 describe('the list', () => {
-  test('200, newest first, paged; entries of more than a year ago are gone', async () => {
+  test('200, newest first, paged, without entries older than a year', async () => {
     const of = await newProject();
     for (const name of ['a', 'b', 'c']) await of.developer.dashboard('PATCH', `/api/projects/${of.id}`, { name });
     const all = await trailOf(of);
@@ -218,7 +218,7 @@ describe('the list', () => {
     expect((await trailOf(of)).total).toBe(2);
   });
 
-  test('is served by its index alone, the sort included', async () => {
+  test('is served only by its index, sort included', async () => {
     const { filter, sort } = entriesOf(new ObjectId(), Date.now());
     const plan = await onControl((db) => db.collection('auditEntries').find(filter).sort(sort).explain('queryPlanner'));
     const text = JSON.stringify((plan as { queryPlanner: { winningPlan: unknown } }).queryPlanner.winningPlan);

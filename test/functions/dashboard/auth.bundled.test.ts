@@ -60,14 +60,14 @@ describe('register', () => {
     expect(await me(accessToken)).toMatchObject({ status: 200, body: { data: developer } });
   });
 
-  test('409 for a taken address, in whatever case', async () => {
+  test('409 when the address is taken, in any case', async () => {
     const credentials = newCredentials();
     await register(credentials);
     const again = await register({ ...credentials, email: credentials.email.toUpperCase() });
     expect(again).toMatchObject({ status: 409, body: { code: 'DEVELOPER_EXISTS' }, cookies: [] });
   });
 
-  test('201 once and 409 otherwise for 50 equal calls at once', async () => {
+  test('201 for one of 50 equal concurrent calls, 409 for the others', async () => {
     const credentials = newCredentials();
     expect(tally(await inParallel(50, () => register(credentials)))).toEqual({ 201: 1, 409: 49 });
   });
@@ -146,7 +146,7 @@ describe('login', () => {
     expect(Object.keys(answer.body).sort()).toEqual(['code', 'docUrl', 'message', 'requestId', 'success']);
   });
 
-  test('401 for at most five of 50 wrong passwords at once, 429 for the others and for the right one', async () => {
+  test('401 for at most five of 50 concurrent wrong passwords, 429 for the others and for the correct one', async () => {
     const credentials = newCredentials();
     await register(credentials);
     const wrong = await inParallel(50, (index) => logIn({ ...credentials, password: `wrong guess ${index}` }));
@@ -160,7 +160,7 @@ describe('login', () => {
 });
 
 describe('refresh', () => {
-  test('200 with new tokens and a new cookie; the old one has done its service', async () => {
+  test('200 with new tokens and a new cookie; the old cookie no longer works', async () => {
     const registered = await register(newCredentials());
     const first = cookieOf(registered);
     const second = await refresh(first);
@@ -171,7 +171,7 @@ describe('refresh', () => {
     expect(await refresh(cookieOf(second))).toMatchObject({ status: 200 });
   });
 
-  test('200 for exactly one of 50 at once, and its cookie goes on', async () => {
+  test('200 for exactly one of 50 concurrent requests, whose cookie keeps working', async () => {
     const cookie = cookieOf(await register(newCredentials()));
     const answers = await inParallel(50, () => refresh(cookie));
     expect(tally(answers)).toEqual({ 200: 1, 401: 49 });
@@ -179,7 +179,7 @@ describe('refresh', () => {
     expect(await refresh(cookieOf(winner))).toMatchObject({ status: 200 });
   });
 
-  test('200 with the same cookie for a repeat with its Idempotency-Key; 401 without', async () => {
+  test('200 with the same cookie for a retry with its Idempotency-Key; 401 without it', async () => {
     const cookie = cookieOf(await register(newCredentials()));
     const again = () => send<SignIn>('POST', 'refresh', withCookie(cookie, { 'idempotency-key': 'one-renewal' }));
     const answers = await inParallel(10, again);
@@ -190,7 +190,7 @@ describe('refresh', () => {
     expect(await refresh(next)).toMatchObject({ status: 200 });
   });
 
-  test('400 for an Idempotency-Key that is none', async () => {
+  test('400 for an invalid Idempotency-Key', async () => {
     const cookie = cookieOf(await register(newCredentials()));
     const answer = await send('POST', 'refresh', withCookie(cookie, { 'idempotency-key': 'two words' }));
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
@@ -202,14 +202,14 @@ describe('refresh', () => {
     ['an empty cookie', withCookie('dashboard_refresh=')],
     ['another cookie', withCookie('refresh=x; xdashboard_refresh=y')],
     ['a header instead', { headers: { 'x-refresh-token': 'x'.repeat(75) } }],
-  ])('401 as missing with %s', async (_name, options) => {
+  ])('401 as for a missing token with %s', async (_name, options) => {
     expect(await send('POST', 'refresh', options)).toMatchObject({
       status: 401,
       body: { code: 'REFRESH_TOKEN_MISSING', message: 'Refresh token missing' },
     });
   });
 
-  test('401 as missing where another site makes the browser send it', async () => {
+  test('401 as for a missing token when another site makes the browser send it', async () => {
     const cookie = cookieOf(await register(newCredentials()));
     const answer = await send('POST', 'refresh', withCookie(cookie, { 'sec-fetch-site': 'cross-site' }));
     expect(answer).toMatchObject({ status: 401, body: { code: 'REFRESH_TOKEN_MISSING' } });
@@ -220,7 +220,7 @@ describe('refresh', () => {
     expect(await refresh(`dashboard_refresh=${token}`)).toMatchObject(refreshInvalid);
   });
 
-  test('401 for a developer who is gone', async () => {
+  test('401 when the developer’s account is deleted', async () => {
     const credentials = newCredentials();
     const registered = await register(credentials);
     await onControl((db) => db.collection('developers').deleteOne({ email: credentials.email }));
@@ -230,7 +230,7 @@ describe('refresh', () => {
 });
 
 describe('logout', () => {
-  test('200, the cookie is removed and its session cannot refresh; another one of the developer can', async () => {
+  test('200, the cookie is removed and its session cannot refresh; another session of the developer can', async () => {
     const credentials = newCredentials();
     const here = cookieOf(await register(credentials));
     const there = cookieOf(await logIn(credentials));
@@ -242,7 +242,7 @@ describe('logout', () => {
     expect(await refresh(there)).toMatchObject({ status: 200 });
   });
 
-  test('200 with an older token of the session too, which then is at its end', async () => {
+  test('200 with an older token of the session too, which ends then', async () => {
     const older = cookieOf(await register(newCredentials()));
     const newest = cookieOf(await refresh(older));
     expect(await send('POST', 'logout', withCookie(older))).toMatchObject({ status: 200 });
@@ -256,7 +256,7 @@ describe('logout', () => {
     },
   );
 
-  test('200 and no session ends for a token forged from the ids of one', async () => {
+  test('200 and no session ends when a token is forged from a session’s ids', async () => {
     const cookie = cookieOf(await register(newCredentials()));
     const forged = `${cookie.slice(0, -20)}${'A'.repeat(20)}`;
     expect(await send('POST', 'logout', withCookie(forged))).toMatchObject({ status: 200 });
@@ -274,7 +274,7 @@ describe('me', () => {
   });
 });
 
-test('stored is a bcrypt hash of the cost that is set, and nothing else of the password', async () => {
+test('the database stores a bcrypt hash of the set cost, and no other form of the password', async () => {
   const { email, password } = newCredentials();
   await register({ email, password });
   const record = await onControl((db) => db.collection<DeveloperRecord>('developers').findOne({ email }));

@@ -89,7 +89,7 @@ const cases: readonly Case[] = [
   ],
 ];
 
-describe('409 SCHEMA_CONFLICT for bounds that stored documents break', () => {
+describe('409 SCHEMA_CONFLICT for bounds that stored documents violate', () => {
   test.each(cases)(
     '%s, with count and examples, and 200 with force',
     async (_what, schema, values, message, broken) => {
@@ -112,7 +112,7 @@ describe('409 SCHEMA_CONFLICT for bounds that stored documents break', () => {
     ]);
   });
 
-  test('200 for bounds that are wider than before, whatever is stored', async () => {
+  test('200 for wider bounds, whatever is stored', async () => {
     const { name } = await collectionOf([{ a: 'abc' }]);
     await edit(name, { schema: a({ maxLength: 2, enum: ['x'] }), force: true });
     expect((await edit(name, { schema: a({ maxLength: 2, enum: ['y', 'x'] }) })).status).toBe(200);
@@ -129,7 +129,7 @@ describe('closing a collection', () => {
     { key: 'open', type: 'Object' },
   ];
 
-  test('409 SCHEMA_CONFLICT names each field that the schema lacks, how many documents have it and which', async () => {
+  test('409 SCHEMA_CONFLICT with each field that the schema lacks, the document count and examples', async () => {
     const { name, ids } = await collectionOf(
       [
         { name: 'fits', meta: { x: 1 }, lines: [{ y: 1 }], open: { any: 1 } },
@@ -170,7 +170,7 @@ describe('closing a collection', () => {
     expect((await edit(name, { schema: [...schema, { key: 'more', type: 'Date' }] })).status).toBe(200);
   });
 
-  test('400 INVALID_SCHEMA for a closed collection that loses its schema, and 200 when it is opened too', async () => {
+  test('400 INVALID_SCHEMA when a closed collection loses its schema, and 200 when it is opened too', async () => {
     const { name } = await collectionOf([], schema);
     expect((await edit(name, { closed: true })).status).toBe(200);
     expect(await edit(name, { schema: null })).toMatchObject({ status: 400, body: { code: 'INVALID_SCHEMA' } });
@@ -183,7 +183,7 @@ describe('closing a collection', () => {
     expect(opened.body.data).not.toHaveProperty('closed');
   });
 
-  test('200 for documents that have no more than the schema, their owner and system fields', async () => {
+  test('200 when documents have only the schema’s fields, their owner and system fields', async () => {
     const { name } = await collectionOf([{ name: 'x', userId: 'u' }], schema);
     await edit(name, { rls: { enabled: true } });
     expect((await edit(name, { closed: true })).status).toBe(200);

@@ -16,7 +16,7 @@ const closed = {
 const newAddress = () => `closed-${randomUUID()}@example.com`;
 const stored = (email: string) => onControl((db) => db.collection('developers').countDocuments({ email }));
 
-describe('where the operator has closed registration', () => {
+describe('when the operator has closed registration', () => {
   beforeAll(() => {
     vi.resetModules();
     vi.stubEnv('DEVELOPER_SIGNUP', 'closed');
@@ -26,7 +26,7 @@ describe('where the operator has closed registration', () => {
     vi.resetModules();
   });
 
-  test('403 for registering, whether the address has an account or not', async () => {
+  test('403 for registering, whether or not the address has an account', async () => {
     const { handler } = await import('../../../functions/dashboard/auth/sign-up-developer.ts');
     const { email } = await addDeveloper(newAddress());
     for (const address of [email, newAddress()]) {
@@ -36,7 +36,7 @@ describe('where the operator has closed registration', () => {
     }
   });
 
-  test('403 for a first sign-in with GitHub; who has an account goes on', async () => {
+  test('403 for a first sign-in with GitHub; existing accounts keep working', async () => {
     const { linkDeveloper } = await import('../../support/fixtures/developers.ts');
     const profile = (email: string) => ({
       id: randomUUID(),
@@ -52,7 +52,7 @@ describe('where the operator has closed registration', () => {
   });
 });
 
-test('whom the operator adds can log in with the password that was made', async () => {
+test('a developer added by the operator can sign in with the generated password', async () => {
   const { email, password } = await addDeveloper(` ${newAddress().toUpperCase()} `);
   expect(await logIn(email, password)).toMatchObject({ status: 200, body: { data: { developer: { plan: 'free' } } } });
   await expect(addDeveloper(email)).rejects.toMatchObject({ code: 'DEVELOPER_EXISTS' });

@@ -15,12 +15,12 @@ const invalid = { status: 400, body: { code: 'INVALID_CODE' }, cookies: [] };
 const send = (email: string) => auth('POST', 'code', { body: { email } });
 const verify = (body: object) => auth<DashboardSignIn>('POST', 'code/verify', { body });
 
-/** What a mail to an address would carry, whoever has it. */
+/** Issues the token and code of an email to an address, whether or not it has an account. */
 const issue = (email: string, developerId: string) =>
   issueTokens({ scope: developerScope, kind: 'code', addressKey: addressKeyOf(email) }, email, developerId);
 
-describe('a developer who logs in by code', () => {
-  test('200 by the code of the mail, whose link leads to the console; once, and the password stays', async () => {
+describe('a developer who signs in by code', () => {
+  test('200 by the code of the email, whose link leads to the console; it works once, and the password stays', async () => {
     const { email, password } = await newDeveloper();
     expect(await send(` ${email.toUpperCase()} `)).toMatchObject({ status: 200, body: { success: true } });
     const mail = await mailAbout(email, subject);
@@ -34,7 +34,7 @@ describe('a developer who logs in by code', () => {
     expect((await logIn(email, password)).status).toBe(200);
   });
 
-  test('200 and one mail of 50 requests; none to an address that nobody has, for whom no account is made', async () => {
+  test('200 for 50 requests with one email; an address without an account gets no email and no account', async () => {
     const { email } = await newDeveloper();
     const nobody = newCredentials().email;
     expect(tally(await inParallel(50, () => send(email)))).toEqual({ 200: 50 });
@@ -49,7 +49,7 @@ describe('a developer who logs in by code', () => {
     expect(await onControl((db) => db.collection('developers').countDocuments({ email: nobody }))).toBe(0);
   });
 
-  test('200 for the owner of an address, and nothing is left of who had opened an account with it', async () => {
+  test('200 for the owner of an address, and the access of a person who registered it before ends', async () => {
     const squatter = await newUnverified();
     const { token: script } = await newPersonalToken(squatter, ['account:read']);
     const session = cookieOf(await logIn(squatter.email, squatter.password));
@@ -63,7 +63,7 @@ describe('a developer who logs in by code', () => {
     expect((await auth('GET', 'me', { token: script })).status).toBe(401);
   });
 
-  test('401 SECOND_FACTOR_REQUIRED of who has an authenticator app, and the code is used up', async () => {
+  test('401 SECOND_FACTOR_REQUIRED when the developer has an authenticator app, and the code is used up', async () => {
     const { email, token } = await newDeveloper();
     const { recoveryCodes } = await guardDeveloper(token);
     const issued = await issue(email, String(claimsOf(token).sub));
@@ -75,7 +75,7 @@ describe('a developer who logs in by code', () => {
     expect(claimsOf(answer.body.data.accessToken).amr).toEqual(['email', 'recovery', 'mfa']);
   });
 
-  test('400 VALIDATION_FAILED naming what is missing', async () => {
+  test('400 VALIDATION_FAILED with the missing field', async () => {
     const errorsOf = async (body: object) => (await verify(body)).body;
     expect(await errorsOf({})).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field: 'token' }] });
     expect(await errorsOf({ email: 'a@example.com' })).toMatchObject({ errors: [{ field: 'code' }] });

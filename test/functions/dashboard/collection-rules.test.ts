@@ -2,9 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, RequestOptions } from '../../support/clients/client.ts';
 import { newUsersProject, users as standardUsers, type UsersProject } from '../../support/fixtures/users.ts';
 
-/*
- * Collections whose access rules name other collections and their fields, as the dashboard API saves and deletes them.
- */
+/* The dashboard API saves and deletes collections whose access rules use other collections and their fields. */
 
 const text = (key: string, more: object = {}) => ({ key, type: 'String', ...more });
 const me = { $user: '_id' };
@@ -44,7 +42,7 @@ beforeAll(async () => {
   });
 });
 
-describe('what rules of a collection name', () => {
+describe('collections and fields that rules use', () => {
   const without = (fields: readonly { key: string }[], key: string) => fields.filter((field) => field.key !== key);
 
   test.each([
@@ -68,7 +66,7 @@ describe('what rules of a collection name', () => {
       { schema: standardUsers.schema?.filter(({ key }) => key !== 'role') },
       '$or.2.$user.role',
     ],
-  ])('409 SCHEMA_CONFLICT for an edit that removes %s, naming the rule', async (_title, name, changes, at) => {
+  ])('409 SCHEMA_CONFLICT for an edit that removes %s, with the rule', async (_title, name, changes, at) => {
     const before = await collections('GET', `/${name}`);
     expect(await collections('PUT', `/${name}`, changes)).toMatchObject({
       status: 409,
@@ -81,7 +79,7 @@ describe('what rules of a collection name', () => {
     expect((await collections('GET', `/${name}`)).body).toEqual(before.body);
   });
 
-  test('409 SCHEMA_CONFLICT for an edit that removes a field which its own rules name and keeps them', async () => {
+  test('409 SCHEMA_CONFLICT for an edit that removes a field which the collection’s own rules still use', async () => {
     const schema = without(posts, 'author');
     expect(await collections('PUT', '/posts', { schema })).toMatchObject({
       status: 409,
@@ -102,7 +100,7 @@ describe('what rules of a collection name', () => {
     expect(await collections('GET', `/${name}`)).toMatchObject({ status: 200 });
   });
 
-  test('is deleted once no rule names it, a collection with rules always', async () => {
+  test('a collection is deleted when no rule uses it; one with rules can always be deleted', async () => {
     expect(await collections('DELETE', '/free')).toMatchObject({ status: 200 });
     await project.addCollection({
       name: 'own',
@@ -123,7 +121,7 @@ describe('what rules of a collection name', () => {
 
 describe('400 INVALID_RLS', () => {
   test.each([
-    ['rules beside another mode', { enabled: true, mode: 'private', rules: { read: true } }],
+    ['rules with another mode', { enabled: true, mode: 'private', rules: { read: true } }],
     ['rules without a mode', { enabled: true, rules: { read: true } }],
     ['rules that are not enabled', { enabled: false, mode: 'rules', rules: { read: true } }],
   ])('for %s', async (_title, given) => {
@@ -153,7 +151,7 @@ describe('400 INVALID_RLS', () => {
   });
 });
 
-describe('an edit of who reads', () => {
+describe('an edit of the read rights', () => {
   const settled = async (act: () => Promise<Answer>, status: number): Promise<void> =>
     expect.poll(async () => (await act()).status, { timeout: 20_000, interval: 200 }).toBe(status);
 
@@ -184,7 +182,7 @@ describe('an edit of who reads', () => {
   });
 });
 
-test('publishable keys are told the mode, without the rules', async () => {
+test('publishable keys get the mode, without the rules', async () => {
   const answer = await project.api('GET', '/api/schemas/cards', { key: project.publishableKey });
   expect(answer).toMatchObject({ status: 200 });
   expect(JSON.stringify(answer.body)).toContain('"mode":"rules"');

@@ -59,7 +59,7 @@ describe('creating a collection', () => {
     expect(await indexNames('free')).toEqual(['_id_', 'basalt_trash']);
   });
 
-  test('201 with every field type, complete as it is answered, and taken back as it is', async () => {
+  test('201 with every field type, returned complete and accepted again as returned', async () => {
     const { status, body } = await create({ ...everyType, name: 'every' });
     expect(status).toBe(201);
     expect(body.data.schema[0]).toEqual({ ...title, unique: false });
@@ -77,13 +77,13 @@ describe('creating a collection', () => {
     ]);
   });
 
-  test('201 with row security and an index on its owner', async () => {
+  test('201 with row security and an index on the owner', async () => {
     const answer = await create({ name: 'owned', schema: [title], rls: { enabled: true } });
     expect(answer).toMatchObject({ status: 201, body: { data: { rls: { ...off, enabled: true } } } });
     expect(await indexNames('owned')).toContain('basalt_read_userId');
   });
 
-  test('201 and usable at once, with its schema enforced', async () => {
+  test('201 and usable immediately, with its schema enforced', async () => {
     await create({ name: 'atonce', schema: [title] });
     expect((await project.api('POST', '/api/data/atonce', { body: { title: 'x' } })).status).toBe(201);
     expect((await project.api('POST', '/api/data/atonce', { body: {} })).status).toBe(400);
@@ -129,13 +129,13 @@ describe('creating a collection', () => {
     });
   });
 
-  test('409 COLLECTION_EXISTS: of 50 at once, in any case, exactly one is made', async () => {
+  test('409 COLLECTION_EXISTS: of 50 concurrent requests, in any case, exactly one succeeds', async () => {
     const answers = await inParallel(50, (index) => create({ name: index % 2 ? 'race' : 'RACE', schema: null }));
     expect(tally(answers)).toEqual({ 201: 1, 409: 49 });
     expect(answers.find(({ status }) => status === 409)?.body.code).toBe('COLLECTION_EXISTS');
   });
 
-  test('403 PLAN_LIMIT: of 50 at once exactly as many as the plan allows are made, and a deleted one makes room', async () => {
+  test('403 PLAN_LIMIT: of 50 concurrent requests exactly as many as the plan allows succeed; a deletion makes room', async () => {
     const free = await newProject([], await newDeveloper('free'));
     const answers = await inParallel(50, (index) => create({ name: `c${index}`, schema: null }, free));
     expect(tally(answers)).toEqual({ 201: 5, 403: 45 });
@@ -148,7 +148,7 @@ describe('creating a collection', () => {
     expect((await create({ name: 'again', schema: null }, free)).status).toBe(201);
   });
 
-  test('403 PLAN_LIMIT: of 50 at once as many as there is room for are made beside those of a larger plan', async () => {
+  test('403 PLAN_LIMIT: of 50 concurrent requests as many as there is room for succeed, next to those of a larger plan', async () => {
     const kept = ['a', 'b', 'c'];
     const free = await newProject(
       kept.map((name) => ({ name })),
@@ -164,7 +164,7 @@ describe('creating a collection', () => {
   });
 
   test.each(['creating', 'deleting'] as const)(
-    '201: of 20 at once one takes over what was cut short while %s, without its documents and settings',
+    '201: one of 20 concurrent requests takes over a collection interrupted while %s, without its documents and settings',
     async (state) => {
       const name = `cut-${state}`;
       await create({ name, schema: null, searchLanguage: 'german' });
@@ -179,7 +179,7 @@ describe('creating a collection', () => {
   );
 });
 
-describe('a default that is sent and not saved', () => {
+describe('a default that is not saved', () => {
   const count = { key: 'n', type: 'Number', default: 1 };
   const required = { ...count, required: true };
   const nested = (field: object) => ({ key: 'a', type: 'Array', items: { type: 'Object', fields: [field] } });
@@ -194,7 +194,7 @@ describe('a default that is sent and not saved', () => {
       '"userId"',
       /the owner is the user who inserts/,
     ],
-  ])('is named by the hints of a creation and an edit when its field is %s', async (of, definition, field, reason) => {
+  ])('is named in the hints of a creation and an edit when its field is %s', async (of, definition, field, reason) => {
     const name = `lost-${of.replaceAll(' ', '-')}`;
     const made = await create({ name, ...definition });
     expect(made).toMatchObject({ status: 201, body: { hints: [expect.stringMatching(reason)] } });
@@ -203,7 +203,7 @@ describe('a default that is sent and not saved', () => {
     expect((await edit(name, { schema: made.body.data.schema })).body).not.toHaveProperty('hints');
   });
 
-  test('is named when an edit of the row security alone makes its field the owner', async () => {
+  test('is named when an edit of the row security makes its field the owner', async () => {
     const made = await create({ name: 'lost-owner', schema: [{ key: 'by', type: 'String', default: 'x' }, title] });
     expect(made.body).not.toHaveProperty('hints');
     const { body } = await edit('lost-owner', { rls: { enabled: true, ownerField: 'by' } });
@@ -212,7 +212,7 @@ describe('a default that is sent and not saved', () => {
     expect((await edit('lost-owner', { rls: { enabled: true } })).body).not.toHaveProperty('hints');
   });
 
-  test('has no hint where each default is saved', async () => {
+  test('has no hint when each default is saved', async () => {
     const made = await create({ name: 'kept', schema: [title, count, nested(count)], rls: { enabled: true } });
     expect(made.status).toBe(201);
     expect(made.body).not.toHaveProperty('hints');
@@ -220,7 +220,7 @@ describe('a default that is sent and not saved', () => {
 });
 
 describe('the users collection', () => {
-  test('201 with its address unique and indexed, whether or not that was asked for', async () => {
+  test('201 with the address unique and indexed, whether or not the request says so', async () => {
     const own = await newProject();
     const schema = [
       { key: 'email', type: 'String', required: true },
@@ -244,7 +244,7 @@ describe('the users collection', () => {
 });
 
 describe('listing collections', () => {
-  test('200 by name, in pages, with their active documents', async () => {
+  test('200 by name, in pages, with the counts of active documents', async () => {
     const own = await newProject([{ name: 'b' }, { name: 'a' }, { name: 'c' }]);
     const ids: unknown[] = [];
     for (let n = 0; n < 3; n++) ids.push((await own.api('POST', '/api/data/a', { body: { n } })).body._id);
@@ -262,7 +262,7 @@ describe('listing collections', () => {
 });
 
 describe('deleting a collection', () => {
-  test('200 with all its documents; once', async () => {
+  test('200 with all its documents, and 404 the second time', async () => {
     await create({ name: 'gone', schema: null });
     await project.api('POST', '/api/data/gone', { body: { a: 1 } });
     expect(await remove('gone')).toMatchObject({ status: 200, body: { success: true, data: { name: 'gone' } } });
@@ -272,7 +272,7 @@ describe('deleting a collection', () => {
     expect((await read('gone')).body.data.documents).toBe(0);
   });
 
-  test('200 finishes a deletion that was cut short, or finds it finished', async () => {
+  test('200 when an interrupted deletion is repeated, finished or not', async () => {
     await create({ name: 'half', schema: null });
     await leaveBehind('half', 'deleting');
     expect([200, 404]).toContain((await remove('half')).status);

@@ -29,7 +29,7 @@ const send =
   () =>
     invoke(handler, { token: developer.token, params, ...options });
 
-/** The commands of a request after an equal one. */
+/** Returns the commands of a request that follows an equal one. */
 const warm = async (request: () => Promise<unknown>): Promise<readonly string[]> => {
   await request();
   return commandsOf(request);
@@ -41,7 +41,7 @@ beforeAll(async () => {
   params = { projectId: project.id, collectionName: 'notes' };
   const body = Array.from({ length: 3 }, (_, n) => ({ n }));
   await project.api('POST', '/api/data/notes/bulk', { body });
-  // A stopped clock keeps warm what is remembered.
+  // A stopped clock keeps cached lookups warm.
   clock.now = () => frozen;
 });
 
@@ -51,7 +51,7 @@ afterEach(() => {
 
 const accounts = ['email', 'password'].map((key) => ({ key, type: 'String', required: true }));
 
-describe('a warm request of a developer costs, beside its count', () => {
+describe('a developer’s warm request needs, apart from its counter,', () => {
   test.each<[string, Handler, InvokeOptions, readonly string[]]>([
     ['list projects: the account and one page', listProjects, {}, [find, find]],
     [
@@ -71,14 +71,14 @@ describe('a warm request of a developer costs, beside its count', () => {
     expect(await warm(send(handler, options))).toEqual([count, ...expected].sort());
   });
 
-  test('a change looks up the project, its owner and the collection as they are now', async () => {
+  test('a change reads the current project, owner and collection', async () => {
     const looked = (await warm(send(createProjectDocument, { body: { n: 4 } }))).filter((name) => name === find);
     expect(looked).toHaveLength(3);
   });
 });
 
-describe('what is remembered of a project’s owner', () => {
-  test('lets a read show the old plan for 5 s, and no longer', async () => {
+describe('the cached plan of a project’s owner', () => {
+  test('lets a read use the old plan for 5 s at most', async () => {
     const owner = await newDeveloper('pro');
     const { id } = await newProject([], owner);
     const planOf = async () => (await invoke(getProject, { token: owner.token, params: { projectId: id } })).body.data;
@@ -89,7 +89,7 @@ describe('what is remembered of a project’s owner', () => {
   });
 });
 
-test('200: the total of a list counts what pages behind it hold, and of an empty page what is before it', async () => {
+test('200: the total of a list includes other pages, also when its page is empty', async () => {
   const owner = await newDeveloper('pro');
   for (let made = 0; made < 3; made++) await newProject([], owner);
   const totalOf = async (query: string) => {

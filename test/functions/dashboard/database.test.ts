@@ -24,7 +24,7 @@ listenToCommands();
 
 type Verifier = (event: unknown) => unknown;
 
-/** What the verifiers do instead of verifying, by the last letter of their name; nothing: they verify. */
+/** The verifiers’ behavior by the last letter of their name; without an entry they verify. */
 const scripted = vi.hoisted(() => new Map<string, Verifier>());
 const sent: string[] = [];
 const real = inProcess();
@@ -108,7 +108,7 @@ describe('400 and nothing is stored', () => {
     'mongodb+srv://metadata.google.internal/x',
     'mongodb',
     '',
-  ])('restricted by its spelling, and no verifier is asked: %s', async (uri) => {
+  ])('the spelling of the URI is restricted, and no verifier is called: %s', async (uri) => {
     expect(await connectOwn(project, uri)).toMatchObject({
       status: 400,
       body: { code: 'DATABASE_URI_RESTRICTED', message: restricted, success: false },
@@ -117,7 +117,7 @@ describe('400 and nothing is stored', () => {
   });
 
   test.each([[5], [null], [{ $ne: null }], [['mongodb://db.example.com']], [undefined]])(
-    'a URI that is no text: %j',
+    'the URI is not text: %j',
     async (uri) => {
       expect(await connectOwn(project, uri)).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
       expect(sent).toEqual([]);
@@ -152,16 +152,16 @@ describe('400 and nothing is stored', () => {
     ['mongodb://acc.documents.azure.com:10255/x?ssl=true', 'Azure Cosmos DB'],
     ['mongodb://mongodb.net.example.com/x', 'your database provider'],
     ['mongodb://evilmongodb.net/x', 'your database provider'],
-  ])('denied, and the provider is named after the host: %s', async (uri, provider) => {
+  ])('access is denied, and the message names the provider of the host: %s', async (uri, provider) => {
     script('shut out', 'shut out');
     expect((await connectOwn(project, uri)).body.message).toBe(denied(provider));
   });
 
   const failures: readonly (readonly [string, Verifier])[] = [
     ['fails', () => Promise.reject(new Error('out of memory'))],
-    ['answers nothing', () => null],
-    ['answers something else', () => ({ verdict: 'perhaps' })],
-    ['answers an error', () => ({ errorMessage: 'x' })],
+    ['returns nothing', () => null],
+    ['returns an unknown verdict', () => ({ verdict: 'perhaps' })],
+    ['returns an error', () => ({ errorMessage: 'x' })],
   ];
   test.each(failures)('a verifier %s', async (_, failure) => {
     script('connected', failure);
@@ -171,7 +171,7 @@ describe('400 and nothing is stored', () => {
     });
   });
 
-  test('a verifier that cannot be asked', async () => {
+  test('a verifier that cannot be reached', async () => {
     await stopInvocations();
     closeLambda();
     expect((await connectOwn(project, 'mongodb://db.example.com/x')).body.message).toBe(notVerified);
@@ -179,7 +179,7 @@ describe('400 and nothing is stored', () => {
     closeLambda();
   });
 
-  test('a verifier that is silent, after 9.5 seconds', async () => {
+  test('a verifier that does not respond within 9.5 seconds', async () => {
     script('connected', () => new Promise(() => undefined));
     const limits = hastenLimits();
     expect((await connectOwn(project, 'mongodb://db.example.com/x')).body.message).toBe(notVerified);
@@ -187,12 +187,12 @@ describe('400 and nothing is stored', () => {
     vi.restoreAllMocks();
   });
 
-  test('an account that the database does not know, for real', async () => {
+  test('a real database that does not know the account', async () => {
     expect((await connectOwn(project, `mongodb://ann:wrong@${own.address}/x`)).body.message).toBe(notConnected);
   });
 });
 
-test('400: the URI is readable neither in what the verifiers are sent nor in what is answered', async () => {
+test('400: neither the verifiers’ requests nor the response contain the URI in plain text', async () => {
   script('unreachable', 'unreachable');
   const answer = await connectOwn(project, 'mongodb://ann:s3cret@db.example.com/secretdb');
   for (const text of [...sent, JSON.stringify(answer.body)])
@@ -231,7 +231,7 @@ describe('a database that both verifiers reach', () => {
     );
   });
 
-  test('200 and is connected, with the indexes of every collection but users', async () => {
+  test('200 and it is connected, with the indexes of every collection except users', async () => {
     const uri = own.uri('shop', 'appName=mine&maxPoolSize=100');
     const answer = await connectOwn(of, uri);
     expect(answer).toMatchObject({
@@ -250,7 +250,7 @@ describe('a database that both verifiers reach', () => {
     expect(JSON.stringify(placement)).not.toContain('appName');
   });
 
-  test('200: the project shows its host, and which addresses it has to let in', async () => {
+  test('200: the project shows its host, and the addresses that it must allow', async () => {
     const shown = await developer.dashboard<{ data: object }>('GET', `/api/projects/${of.id}`);
     expect(shown.body.data).toMatchObject({ database: { external: true, host: own.address } });
     const params = { projectId: of.id };
@@ -261,7 +261,7 @@ describe('a database that both verifiers reach', () => {
     });
   });
 
-  test('200: connecting again puts another one in its place, for good or not at all', async () => {
+  test('200: connecting again replaces the database completely or not at all', async () => {
     expect((await connectOwn(of, own.uri('shop2'))).status).toBe(200);
     expect(await indexNames('shop2', 'items')).toContain('basalt_unique_String_sku');
     const before = (await recordOf(of)).placement;
@@ -269,7 +269,7 @@ describe('a database that both verifiers reach', () => {
     expect((await recordOf(of)).placement).toEqual(before);
   });
 
-  test('409 where documents there do not fit, and all stays as it was', async () => {
+  test('409 when documents there violate the schema; nothing changes', async () => {
     const before = (await recordOf(of)).placement;
     const twins = own.client.db('twins').collection('items');
     await twins.insertMany([{ sku: 'same' }, { sku: 'same' }]);
@@ -282,12 +282,12 @@ describe('a database that both verifiers reach', () => {
     expect((await connectOwn(of, own.uri('twins'))).status).toBe(200);
   });
 
-  test('409 where an index there stands in the way', async () => {
+  test('409 when an index there conflicts', async () => {
     await own.client.db('odd').collection('items').createIndex({ other: 1 }, { name: 'by_place' });
     expect(await connectOwn(of, own.uri('odd'))).toMatchObject({ status: 409, body: { code: 'SCHEMA_CONFLICT' } });
   });
 
-  test('200: indexes that stand there under other names serve', async () => {
+  test('200: equal indexes with other names are used', async () => {
     const items = own.client.db('made').collection('items');
     await items.createIndex({ maker: 1, _id: 1 }, { name: 'mine' });
     await items.createIndex({ deletedAt: 1 }, { name: 'bin', partialFilterExpression: { isDeleted: true } });
@@ -303,7 +303,7 @@ describe('a database that both verifiers reach', () => {
     ]);
   });
 
-  test('200: disconnecting goes back to what was in the database of the service', async () => {
+  test('200: disconnecting returns to the documents in the service’s database', async () => {
     expect(await disconnect(of)).toMatchObject({ status: 200, body: { data: { database: { external: false } } } });
     expect((await recordOf(of)).placement).toEqual({ kind: 'managed', cell: 'main', since: expect.any(Date) });
     const listed = await of.api<{ data: { items: object[] } }>('GET', '/api/data/items');
@@ -311,11 +311,11 @@ describe('a database that both verifiers reach', () => {
     expect(await own.client.db('made').listCollections().toArray()).not.toEqual([]);
   });
 
-  test('200: disconnecting where none is connected', async () => {
+  test('200: disconnecting when no database is connected', async () => {
     expect(await disconnect(of)).toMatchObject({ status: 200, body: { data: { database: { external: false } } } });
   });
 
-  test('200: disconnecting works while the own database is down', async () => {
+  test('200: disconnecting works while the project’s own database is down', async () => {
     expect((await connectOwn(of, own.uri('shop'))).status).toBe(200);
     await own.proxy.refuse();
     const answer = await disconnect(of);
@@ -325,7 +325,7 @@ describe('a database that both verifiers reach', () => {
 });
 
 describe('collections of a connected project', () => {
-  test('are made, edited and deleted there, and made ready again when it comes back', async () => {
+  test('are created, edited and deleted there, and prepared again when the database is reconnected', async () => {
     const of = await newProject([{ name: 'old' }], developer);
     await of.api('POST', '/api/data/old', { body: { n: 1 } });
     expect((await connectOwn(of, own.uri('mine'))).status).toBe(200);
@@ -350,7 +350,7 @@ describe('collections of a connected project', () => {
     expect(managed.indexes).toContain('basalt_unique_String_sku');
   });
 
-  test('whose documents in the database of the service do not fit are named when it comes back', async () => {
+  test('are named when the project returns and their documents in the service’s database violate the schema', async () => {
     const of = await newProject([{ name: 'items' }], developer);
     for (const sku of ['a', 'a']) await of.api('POST', '/api/data/items', { body: { sku } });
     expect((await connectOwn(of, own.uri('later'))).status).toBe(200);
@@ -363,7 +363,7 @@ describe('collections of a connected project', () => {
   });
 });
 
-test('connecting asks each verifier once', async () => {
+test('connecting calls each verifier once', async () => {
   const of = await newProject([{ name: 'notes' }], developer);
   const commands = await commandsOf(() => connectOwn(of, own.uri('counted')));
   expect(commands.filter((command) => command === 'lambda InvokeCommand')).toHaveLength(2);

@@ -27,8 +27,8 @@ const cutAtTheUser = () =>
 const isStored = async (userId: string): Promise<boolean> =>
   (await storedUsers(project)).some(({ _id }) => new ObjectId(userId).equals(_id as ObjectId));
 
-describe('503 for a deletion of a user that is cut short', () => {
-  test('leaves them disabled, without sessions; enabled again they come in at once', async () => {
+describe('503 for an interrupted deletion of a user', () => {
+  test('disables the user and ends the sessions; the user can sign in immediately when enabled again', async () => {
     const { userId, email, password, accessToken, refreshToken } = await project.newUser();
     cutAtTheUser();
     await expect(deleteUser(await domainProject(project), userId)).rejects.toMatchObject({
@@ -42,7 +42,7 @@ describe('503 for a deletion of a user that is cut short', () => {
     expect((await project.logIn({ email, password })).status).toBe(200);
   });
 
-  test('can be repeated', async () => {
+  test('can be retried', async () => {
     const { userId } = await project.newUser();
     const domain = await domainProject(project);
     cutAtTheUser();

@@ -15,7 +15,7 @@ beforeEach(async () => {
 const drop = () => project.developer.dashboard('DELETE', `/api/projects/${project.id}/collections/users`);
 
 describe('deleting the users collection', () => {
-  test('401 for every refresh token from then on, also once there is a users collection again', async () => {
+  test('401 for every earlier refresh token, also when the users collection is created again', async () => {
     const [user, other] = [await project.newUser(), await project.newUser()];
     const rotated = await project.refresh(other.refreshToken);
     expect(rotated.status).toBe(200);
@@ -29,7 +29,7 @@ describe('deleting the users collection', () => {
     expect((await project.logIn({ email: user.email, password: user.password })).status).toBe(401);
   });
 
-  test('201 for a sign-up with the same address, with sessions and a mail of its own', async () => {
+  test('201 for a sign-up with the same address, with a new session and email', async () => {
     const { email, password } = await project.newUser();
     await mailTo(email);
     await drop();
@@ -41,7 +41,7 @@ describe('deleting the users collection', () => {
     await mailTo(email, 2);
   });
 
-  test('200, and what was written meanwhile is gone where it is made again', async () => {
+  test('200, and documents written meanwhile are gone when it is created again', async () => {
     const domain = await domainProject(project);
     await drop();
     await onManaged(domain, (db) => db.collection('users').insertOne({ email: 'late@example.com' }));

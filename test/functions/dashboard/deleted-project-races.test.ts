@@ -18,8 +18,8 @@ const acts: readonly (readonly [string, (owned: OwnedProject) => Promise<unknown
   ['it is deleted once more', deleteProject],
 ];
 
-describe('a project that is deleted between what is read and what is written', () => {
-  test.each(acts)('404 PROJECT_NOT_FOUND where %s, and nothing of it changes', async (_what, act) => {
+describe('a project that is deleted between a read and the write', () => {
+  test.each(acts)('404 PROJECT_NOT_FOUND when %s, and nothing changes', async (_what, act) => {
     const { id, developer } = await newProject();
     const owned = await findOwnedProject(await idOf(developer), id);
     expect((await developer.dashboard('DELETE', `/api/projects/${id}`)).status).toBe(202);

@@ -22,7 +22,7 @@ const add = async (collection: string, body: unknown): Promise<string> =>
   (await dashboard('POST', collection, '', body)).body.data._id;
 
 describe('the data browser', () => {
-  test('201 for a new document, which the data API has too, defaults filled in', async () => {
+  test('201 for a new document with its defaults, which the data API returns too', async () => {
     const answer = await dashboard('POST', 'posts', '', { title: 'Basalt', publishedAt: '2026-01-02' });
     expect(answer).toMatchObject({ status: 201, body: { success: true, message: 'Document created' } });
     expect(answer.body.data).toMatchObject({ title: 'Basalt', views: 0, isDeleted: false, deletedAt: null });
@@ -34,7 +34,7 @@ describe('the data browser', () => {
     });
   });
 
-  test('200 for a list like that of the data API, whatever it is asked for', async () => {
+  test('200 for a list with every option of the data API', async () => {
     for (let n = 0; n < 5; n++) await add('notes', { n, tag: 'list' });
     for (const query of [
       '?tag=list&sort=-n&limit=2&page=2',
@@ -49,7 +49,7 @@ describe('the data browser', () => {
     }
   });
 
-  test('200 with the changes feed of the secret key, and 409 CHANGES_NOT_ENABLED without one', async () => {
+  test('200 for the changes feed with the secret key’s rights, and 409 CHANGES_NOT_ENABLED without a feed', async () => {
     await project.addCollection({ name: 'fed', changes: true, rls: { enabled: true, mode: 'private' } });
     const at = `/api/projects/${project.id}/collections/`;
     const changes = (rest: string) =>
@@ -65,7 +65,7 @@ describe('the data browser', () => {
     expect(await changes('users/changes')).toMatchObject({ status: 403, body: { code: 'USERS_RESERVED' } });
   });
 
-  test('400 RESULT_TOO_LARGE for a page by number that would be cut; the cursor goes on', async () => {
+  test('400 RESULT_TOO_LARGE for a numbered page that would be cut; a cursor continues', async () => {
     for (let n = 0; n < 6; n += 1) await add('notes', { tag: 'large', text: 'x'.repeat(1_000_000) });
     expect(await dashboard('GET', 'notes', '?tag=large&page=1&limit=6')).toMatchObject({
       status: 400,
@@ -77,7 +77,7 @@ describe('the data browser', () => {
     });
   });
 
-  test('200 with references populated, in lists and alone', async () => {
+  test('200 with populated references, in lists and single documents', async () => {
     const author = await add('people', { name: 'Ada' });
     const id = await add('posts', { title: 'By Ada', author });
     const populated = { data: { author: { _id: author, name: 'Ada' } } };
@@ -94,7 +94,7 @@ describe('the data browser', () => {
     });
   });
 
-  test('200 for a move to the trash, for what the trash restores, and for permanent=true', async () => {
+  test('200 for a move to the trash, a recovery, and permanent=true', async () => {
     const id = await add('notes', { a: 1 });
     expect(await dashboard('DELETE', 'notes', `/${id}`)).toMatchObject({
       status: 200,
@@ -111,26 +111,26 @@ describe('the data browser', () => {
     expect((await dashboard('GET', 'notes', `/${id}?include_deleted=true`)).status).toBe(404);
   });
 
-  test('200 for documents of a private collection, of anybody and of nobody', async () => {
+  test('200 for documents of a private collection, with any owner or without one', async () => {
     const id = await add('todos', { task: 'whose?', userId: 'a'.repeat(24) });
     expect((await dashboard('GET', 'todos', `/${id}`)).status).toBe(200);
     expect((await dashboard('PATCH', 'todos', `/${id}`, { done: true })).status).toBe(200);
     expect((await dashboard('POST', 'todos', '', { task: 'nobody’s' })).status).toBe(201);
   });
 
-  test('200 exactly once of 50 deletions at once', async () => {
+  test('200 for exactly one of 50 concurrent deletions', async () => {
     const id = await add('notes', { a: 1 });
     const answers = await inParallel(50, () => dashboard('DELETE', 'notes', `/${id}?permanent=true`));
     expect(tally(answers)).toEqual({ 200: 1, 404: 49 });
   });
 
-  test('409: of 50 equal unique values at once one is stored', async () => {
+  test('409: one of 50 equal unique values is stored when they are sent concurrently', async () => {
     const body = { title: 'a', slug: 'once' };
     expect(tally(await inParallel(50, () => dashboard('POST', 'posts', '', body)))).toEqual({ 201: 1, 409: 49 });
   });
 });
 
-describe('refuses as the secret key is refused', () => {
+describe('rejects like the API with the secret key', () => {
   const cases: readonly (readonly [string, string, string, string, object | undefined])[] = [
     ['a required field that is missing', 'POST', 'posts', '', {}],
     ['values of wrong types', 'POST', 'posts', '', { title: 1, views: 'x', meta: {}, tags: [1] }],
@@ -141,7 +141,7 @@ describe('refuses as the secret key is refused', () => {
     ['a change of nothing', 'PATCH', 'notes', `/${missing}`, { _id: 'x' }],
     ['a change of an unknown document', 'PUT', 'notes', `/${missing}`, { a: 1 }],
     ['a required field set to null', 'PATCH', 'posts', `/${missing}`, { title: null }],
-    ['permanent that is no flag', 'DELETE', 'notes', `/${missing}?permanent=1`, undefined],
+    ['permanent that is not a boolean', 'DELETE', 'notes', `/${missing}?permanent=1`, undefined],
     ['an impossible limit', 'GET', 'notes', '?limit=x', undefined],
     ['a filter of the wrong type', 'GET', 'posts', '?views=x', undefined],
     ['a filter by deletedAt', 'GET', 'notes', '?deletedAt=2026-01-01', undefined],

@@ -38,7 +38,7 @@ afterEach(() => {
 const edit = (name: string, body: unknown) =>
   project.developer.dashboard<EditBody>('PUT', `/api/projects/${project.id}/collections/${name}`, body);
 
-/** A schema-free collection with these documents; answers its name and their ids. */
+/** Creates a schema-free collection with these documents; returns its name and their ids. */
 const collectionOf = async (
   documents: readonly unknown[],
   schema: readonly Record<string, unknown>[] | null = null,
@@ -57,27 +57,27 @@ const indexNames = async (name: string): Promise<unknown[]> =>
 
 const a = (rest: object = {}) => [{ key: 'a', type: 'String', ...rest }];
 
-describe('editing a schema that documents fit', () => {
-  test('200 keeps the documents', async () => {
+describe('editing a schema that documents match', () => {
+  test('200 without a change of the documents', async () => {
     const { name, ids } = await collectionOf([{ a: 'x', more: 1 }, { a: null }, {}]);
     expect(await edit(name, { schema: a() })).toMatchObject({ status: 200, body: { data: { documents: 3 } } });
     expect((await project.api('GET', `/api/data/${name}/${ids[0]}`)).body).toMatchObject({ a: 'x', more: 1 });
   });
 
-  test('200 leaves out what is in the trash', async () => {
+  test('200 ignores trashed documents', async () => {
     const { name, ids } = await collectionOf([{ a: 1 }]);
     await project.api('DELETE', `/api/data/${name}/${ids[0]}`);
     expect((await edit(name, { schema: a({ required: true }) })).status).toBe(200);
   });
 
-  test('200 leaves alone what is not given', async () => {
+  test('200 keeps settings that are missing in the request', async () => {
     const { name } = await collectionOf([], a({ required: true, unique: false }));
     const rls = { enabled: true, mode: 'private', ownerField: 'by' };
     expect(await edit(name, { rls })).toMatchObject({ status: 200, body: { data: { schema: a(), rls } } });
     expect(await edit(name, { schema: null })).toMatchObject({ status: 200, body: { data: { schema: null, rls } } });
   });
 
-  test('200 leaves alone what is not given of the row security, or given as null', async () => {
+  test('200 keeps row security settings that are missing or null', async () => {
     const { name } = await collectionOf([]);
     const rls = { enabled: true, mode: 'private', ownerField: 'by' };
     await edit(name, { rls });
@@ -105,7 +105,7 @@ describe('editing a schema that documents fit', () => {
     expect(off.body.data).toMatchObject({ rls: { ...rls, enabled: false, ownerField: 'author' } });
   });
 
-  test('200 drops the default of a field that becomes required, or the owner field', async () => {
+  test('200 drops the default of a field that becomes required, or becomes the owner field', async () => {
     const { name } = await collectionOf([], [...a({ default: 'x' }), { key: 'by', type: 'String', default: 'nobody' }]);
     const model = async () => {
       const { body } = await project.api<{ data: { collection: { model: unknown } } }>('GET', `/api/schemas/${name}`);
@@ -126,7 +126,7 @@ describe('editing a schema that documents fit', () => {
     await expect.poll(model).toEqual(edited.body.data.schema);
   });
 
-  test('200 builds and drops indexes with it', async () => {
+  test('200 builds and drops the indexes of the schema', async () => {
     const { name } = await collectionOf([{ a: 'x' }, { a: 'y' }, { a: null }, { a: null }, {}]);
     await edit(name, { schema: a({ unique: true }), rls: { enabled: true } });
     expect(await indexNames(name)).toEqual([
@@ -157,7 +157,7 @@ describe('row security that hides documents', () => {
     't_text',
   ];
 
-  test('200 builds every index with the owner first, and back', async () => {
+  test('200 builds every index with the owner first, and reverts that', async () => {
     const { name } = await collectionOf([
       { a: 'x', userId: 'u' },
       { a: 'y', at: { type: 'Point', coordinates: [1, 1] } },
@@ -229,20 +229,20 @@ describe('409 SCHEMA_CONFLICT', () => {
     expect(await indexNames(name)).toEqual(['_id_', 'basalt_trash']);
   });
 
-  test('names at most 5 examples and the whole count', async () => {
+  test('with at most 5 examples and the full count', async () => {
     const { name } = await collectionOf(Array.from({ length: 8 }, (_, index) => ({ a: index })));
     const { body } = await edit(name, { schema: a() });
     expect(body.errors).toMatchObject([{ field: 'a', count: 8 }]);
     expect(body.errors?.[0]?.examples).toHaveLength(5);
   });
 
-  test('200 with force: only new writes are held to it', async () => {
+  test('200 with force: the schema applies only to new writes', async () => {
     const { name, ids } = await collectionOf([{ a: 1 }]);
     expect((await edit(name, { schema: a(), force: true })).status).toBe(200);
     expect((await project.api('GET', `/api/data/${name}/${ids[0]}`)).body.a).toBe(1);
   });
 
-  test('with force too, where a field could not be made unique', async () => {
+  test('also with force, when a field cannot be made unique', async () => {
     const { name } = await collectionOf([{ a: 'x' }, { a: 'x' }, { a: 1 }]);
     const answer = await edit(name, { schema: a({ unique: true }), force: true });
     expect(answer).toMatchObject({ status: 409, body: { errors: [{ field: 'a', count: 2 }] } });
@@ -252,7 +252,7 @@ describe('409 SCHEMA_CONFLICT', () => {
   test.each([
     [false, 'Change fewer fields at once, or send "force": true'],
     [true, 'Change fewer fields at once.'],
-  ])('where all checks together take too long, force or not (%s)', async (force, advice) => {
+  ])('when all checks together take too long, force or not (%s)', async (force, advice) => {
     const { name } = await collectionOf([{ a: 'x' }]);
     let checks = 0;
     const { aggregate } = Collection.prototype;
@@ -268,7 +268,7 @@ describe('409 SCHEMA_CONFLICT', () => {
     expect(await indexNames(name)).toEqual(['_id_', 'basalt_trash']);
   });
 
-  test('for all but one of several edits at once; schema and indexes are those of the one', async () => {
+  test('for all except one of several concurrent edits; schema and indexes match that one', async () => {
     const { name } = await collectionOf([{ x: 1 }]);
     const answers = await inParallel(10, (index) =>
       edit(name, { schema: [{ key: `k${index}`, type: 'String', unique: true }] }),
@@ -285,8 +285,8 @@ describe('409 SCHEMA_CONFLICT', () => {
   });
 });
 
-describe('503 for an edit whose time is over', () => {
-  /** So much time passes with each index that is built. */
+describe('503 for an edit that exceeds its time limit', () => {
+  /** Each index build takes this much time. */
   const passWithEachBuild = (ms: number): void => {
     let builds = 0;
     const { createIndexes } = Collection.prototype;
@@ -298,8 +298,8 @@ describe('503 for an edit whose time is over', () => {
   };
 
   test.each([
-    ['once it is saved: its indexes are built later', 30_000, ['_id_', 'basalt_trash', 'basalt_unique_String_a']],
-    ['and 200 where it is not', 20_000, ['_id_', 'basalt_read_a', 'basalt_trash', 'basalt_unique_String_a']],
+    ['after it is saved: its indexes are built later', 30_000, ['_id_', 'basalt_trash', 'basalt_unique_String_a']],
+    ['and 200 within the limit', 20_000, ['_id_', 'basalt_read_a', 'basalt_trash', 'basalt_unique_String_a']],
   ])('%s', async (_what, ms, indexes) => {
     const { name } = await collectionOf([{ a: 'x' }]);
     passWithEachBuild(ms);
@@ -317,9 +317,13 @@ describe('400', () => {
     ['an empty schema', { schema: [] }, 'At least one field is required'],
     ['a broken field', { schema: [{ key: 'a', type: 'String', unique: 'yes' }] }, 'a must have true or false'],
     ['another name', { name: 'other', schema: null }, 'cannot be renamed'],
-    ['force that is no boolean', { schema: null, force: 'true' }, 'force must be a Boolean'],
+    ['force that is not a boolean', { schema: null, force: 'true' }, 'force must be a Boolean'],
     ['an unknown field', { schema: null, drop: true }, 'drop is not a known field'],
-    ['an owner that is no String', { schema: [{ key: 'userId', type: 'Number' }], rls: { enabled: true } }, 'userId'],
+    [
+      'an owner that is not a String',
+      { schema: [{ key: 'userId', type: 'Number' }], rls: { enabled: true } },
+      'userId',
+    ],
   ])('for %s', async (_what, body, message) => {
     const { name } = await collectionOf([]);
     expect(await edit(name, body)).toMatchObject({ status: 400, body: { message: expect.stringContaining(message) } });

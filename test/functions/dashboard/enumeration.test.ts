@@ -15,7 +15,7 @@ listenToCommands();
 
 type Handler = Parameters<typeof invoke>[0];
 
-/** What asks about an address; each may tell no one which developers there are. */
+/** Requests about an address; they must not reveal which developers exist. */
 const questions: readonly [string, Handler, (email: string) => object][] = [
   ['login', logIn, (email) => ({ email, password: 'not the password' })],
   ['request-password-reset', requestReset, (email) => ({ email })],
@@ -28,7 +28,7 @@ const questions: readonly [string, Handler, (email: string) => object][] = [
 
 const nobody = (): string => `nobody-${randomBytes(8).toString('hex')}@example.com`;
 
-describe.each(questions)('%s tells nothing of which developers there are', (_path, handler, bodyFor) => {
+describe.each(questions)('%s does not reveal which developers exist', (_path, handler, bodyFor) => {
   const ask = (email: string) => invoke(handler, { body: bodyFor(email) });
   const plain = async (email: string) => {
     const { status, headers, body } = await ask(email);
@@ -39,12 +39,12 @@ describe.each(questions)('%s tells nothing of which developers there are', (_pat
     };
   };
 
-  test('by its answer: status, headers and body, the first time and again', async () => {
+  test('by its response: status, headers and body are equal, the first time and again', async () => {
     const [known, unknown] = [(await newUnverified()).email, nobody()];
     for (let time = 0; time < 2; time++) expect(await plain(known)).toEqual(await plain(unknown));
   });
 
-  test('by its work: the same commands in the same number', async () => {
+  test('by its work: it runs the same commands', async () => {
     const [known, unknown] = [(await newUnverified()).email, nobody()];
     await ask(nobody());
     const real = await commandsOf(() => ask(known));

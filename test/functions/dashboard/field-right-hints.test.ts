@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newUsersProject, users } from '../../support/fixtures/users.ts';
 
-test('saving users with fields that suggest a right or a secret has hints, until the fields have rights', async () => {
+test('saving users returns hints while fields that suggest a right or a secret have no rights', async () => {
   const project = await newUsersProject();
   const path = `/api/projects/${project.id}/collections/users`;
   const save = (rights: Readonly<Record<string, object>>) =>
@@ -17,7 +17,7 @@ test('saving users with fields that suggest a right or a secret has hints, until
   expect(saved.body).not.toHaveProperty('hints');
 });
 
-test('each kind of key has its own types, with an ETag of its own', async () => {
+test('each kind of key has separate types with a separate ETag', async () => {
   const project = await newUsersProject();
   await project.addCollection({
     name: 'things',

@@ -19,8 +19,8 @@ const edit = (filter: Filter<DeveloperRecord>, set: Partial<DeveloperRecord>) =>
 const stored = (filter: Filter<DeveloperRecord>) =>
   onControl((db) => db.collection<DeveloperRecord>('developers').findOne(filter));
 
-describe('a developer’s account that changes between look-up and link', () => {
-  test('200 with a new account where it was deleted meanwhile; the deleted one gets no identity', async () => {
+describe('a developer’s account that changes between lookup and link', () => {
+  test('200 with a new account when the old one was deleted meanwhile, which gets no identity', async () => {
     for (const { email } of [await newDeveloper(), await newUnverified()]) {
       const gone = `deleted ${email}`;
       beforeChange('findOneAndUpdate', 1, () => edit({ email }, { email: gone, deletingSince: new Date() }));
@@ -30,7 +30,7 @@ describe('a developer’s account that changes between look-up and link', () => 
     }
   });
 
-  test('200 by its password for one whose address was verified before it would have been discarded', async () => {
+  test('200 by its password when its address was verified before the account would have been discarded', async () => {
     const { email, password } = await newUnverified();
     beforeChange('findOneAndUpdate', 1, () => edit({ email }, { emailVerified: true }));
     expect(await link(email)).toMatchObject({ isNew: false, linkedByEmail: true });
@@ -38,7 +38,7 @@ describe('a developer’s account that changes between look-up and link', () => 
     expect((await logIn(email, password)).status).toBe(200);
   });
 
-  test('200 for both of two at once, and one identity', async () => {
+  test('200 for both of two concurrent links, and one identity', async () => {
     const { email } = await newDeveloper();
     const identities = [{ provider: 'github' as const, id: email, key: `github:${email}` }];
     beforeChange('findOneAndUpdate', 1, () => edit({ email }, { identities }));
@@ -46,7 +46,7 @@ describe('a developer’s account that changes between look-up and link', () => 
     expect(await stored({ email })).toMatchObject({ identities });
   });
 
-  test('401 for the password of one whose address was verified no more at the link', async () => {
+  test('401 for the password when the address was no longer verified at the link', async () => {
     const { email, password } = await newDeveloper();
     beforeChange('findOneAndUpdate', 1, () => edit({ email }, { emailVerified: false }));
     expect(await link(email)).toMatchObject({ linkedByEmail: true, account: { hasPassword: false } });

@@ -24,7 +24,7 @@ const dashboard = (): string => inject('stack').dashboardUrl;
 const callbackPage = (): string => `${dashboard()}/auth/callback`;
 const start = (): string => `${dashboard()}/api/auth/github/start`;
 
-/** The emulated GitHub knows two people; each test begins without accounts of theirs. */
+/** The emulated GitHub has two accounts; each test begins without linked developers. */
 beforeEach(() =>
   onControl((db) =>
     db.collection('developers').deleteMany({ email: { $in: ['octocat@example.com', 'ada@example.com'] } }),
@@ -49,7 +49,7 @@ const signInAs = async (who: string) => {
 const exchange = (body: object) => auth<DashboardSignIn>('POST', 'github/exchange', { body });
 
 describe('signing in with GitHub', () => {
-  test('302 to GitHub, with PKCE and a state of this browser', async () => {
+  test('302 to GitHub, with PKCE and a state bound to this browser', async () => {
     const page = await new Browser().open(start());
     expect(Object.fromEntries(target(page).searchParams)).toMatchObject({
       response_type: 'code',
@@ -66,7 +66,7 @@ describe('signing in with GitHub', () => {
     expect(page.headers.get('referrer-policy')).toBe('no-referrer');
   });
 
-  test('302 of a new developer to the dashboard; the code brings tokens and the cookie', async () => {
+  test('302 to the dashboard for a new developer; the code returns tokens and the cookie', async () => {
     const landing = await signInAs('octocat');
     expect(landing).toMatchObject({
       page: callbackPage(),
@@ -90,7 +90,7 @@ describe('signing in with GitHub', () => {
     expect(await signInAs('octocat')).toMatchObject({ error: null, isNewDeveloper: 'false', linkedByEmail: 'false' });
   });
 
-  test('200 for exactly one of 50 who exchange the code at once, 400 for the others', async () => {
+  test('200 for exactly one of 50 concurrent exchanges of the code, 400 for the others', async () => {
     const { token, rtCode } = await signInAs('octocat');
     expect(tally(await inParallel(50, () => exchange({ token, rtCode })))).toEqual({ 200: 1, 400: 49 });
   });
@@ -103,7 +103,7 @@ describe('signing in with GitHub', () => {
     expect((await exchange({ token: mine.token, rtCode: mine.rtCode })).status).toBe(200);
   });
 
-  test('302 with a ticket alone of who has an authenticator app; it ends with a recovery code', async () => {
+  test('302 with only a ticket when the developer has an authenticator app; a recovery code completes it', async () => {
     const { token, rtCode } = await signInAs('ada');
     const { accessToken } = (await exchange({ token, rtCode })).body.data;
     const { recoveryCodes } = await guardDeveloper(accessToken);
@@ -118,7 +118,7 @@ describe('signing in with GitHub', () => {
     expect(claimsOf(answer.body.data.accessToken).amr).toEqual(['github', 'recovery', 'mfa']);
   });
 
-  test('302 of a developer whose verified address it has: linked, which one mail tells', async () => {
+  test('302 for the developer with the same verified address: the account is linked, and one email says so', async () => {
     const { email } = await newDeveloper('pro', { email: 'octocat@example.com' });
     const told = () => mailLogs.countDocuments({ to: email, templateUsed: 'account-change' });
     const before = await told();
@@ -128,17 +128,17 @@ describe('signing in with GitHub', () => {
     expect(await told()).toBe(before + 1);
   });
 
-  test('10 at once come to one account', async () => {
+  test('10 concurrent sign-ins create one account', async () => {
     const landings = await inParallel(10, () => signInAs('ada'));
     expect(landings.map(({ error }) => error)).toEqual(Array(10).fill(null));
     expect(landings.filter(({ isNewDeveloper }) => isNewDeveloper === 'true')).toHaveLength(1);
   });
 });
 
-describe('302 to the dashboard with an error, and nowhere else', () => {
+describe('302 only to the dashboard, with an error', () => {
   const outdated = expect.stringMatching(/^This sign-in has expired, was already used, or began in another browser/);
 
-  test('for a state that was used', async () => {
+  test('for a used state', async () => {
     const browser = new Browser();
     const callback = await consent(browser, start(), 'octocat');
     await browser.open(callback.href);
@@ -165,7 +165,7 @@ describe('302 to the dashboard with an error, and nowhere else', () => {
     },
   );
 
-  test('for a consent that was refused', async () => {
+  test('for a denied consent', async () => {
     const browser = new Browser();
     const callback = await consent(browser, start(), 'octocat');
     callback.searchParams.delete('code');
@@ -177,7 +177,7 @@ describe('302 to the dashboard with an error, and nowhere else', () => {
   });
 });
 
-describe('who an account at GitHub signs in to', () => {
+describe('a sign-in with a GitHub account', () => {
   const profile = (email: string, verified = true, id = String(Math.floor(Math.random() * 1e12))): SocialProfile => ({
     id,
     name: undefined,
@@ -185,7 +185,7 @@ describe('who an account at GitHub signs in to', () => {
     addresses: [{ email, verified }],
   });
 
-  test('nobody where GitHub has not verified the address', async () => {
+  test('fails when GitHub has not verified the address', async () => {
     const developer = await newDeveloper();
     await expect(linkDeveloper(profile(developer.email, false))).rejects.toMatchObject({
       code: 'SOCIAL_SIGN_IN_FAILED',
@@ -195,7 +195,7 @@ describe('who an account at GitHub signs in to', () => {
     });
   });
 
-  test('the developer who has verified the same address, whose password and sessions stay', async () => {
+  test('links the developer with the same verified address, whose password and sessions stay', async () => {
     const developer = await newDeveloper();
     const session = cookieOf(await logIn(developer.email, developer.password));
     const { account, linkedByEmail } = await linkDeveloper(profile(developer.email));
@@ -207,7 +207,7 @@ describe('who an account at GitHub signs in to', () => {
     expect((await logIn(developer.email, developer.password)).status).toBe(200);
   });
 
-  test('the account that somebody else opened with the address, without his password, sessions and tokens', async () => {
+  test('takes over an account with the unverified address, and ends its password, sessions and tokens', async () => {
     const squatter = await newUnverified();
     const session = cookieOf(await logIn(squatter.email, squatter.password));
     const { token } = await newPersonalToken(squatter, ['projects:read']);
@@ -218,7 +218,7 @@ describe('who an account at GitHub signs in to', () => {
     expect((await auth('GET', 'me', { token })).status).toBe(401);
   });
 
-  test('the holder of the identity, whatever his address is by then', async () => {
+  test('finds the linked developer by the identity, whatever the current address is', async () => {
     const first = profile(`${randomBytes(8).toString('hex')}@example.com`);
     const { account } = await linkDeveloper(first);
     const other = await newDeveloper();
@@ -227,7 +227,7 @@ describe('who an account at GitHub signs in to', () => {
     expect(second.account._id).toEqual(account._id);
   });
 
-  test('one account, where 50 come at once', async () => {
+  test('creates one account when 50 run concurrently', async () => {
     const someone = profile(`${randomBytes(8).toString('hex')}@example.com`);
     const linked = await inParallel(50, () => linkDeveloper(someone));
     expect(new Set(linked.map(({ account }) => account._id.toHexString())).size).toBe(1);
@@ -235,7 +235,7 @@ describe('who an account at GitHub signs in to', () => {
   });
 });
 
-test('404 UNKNOWN_PROVIDER where the operator has not set it up', async () => {
+test('404 UNKNOWN_PROVIDER when the operator has not configured it', async () => {
   vi.resetModules();
   vi.stubEnv('DASHBOARD_GITHUB_CLIENT_ID', '');
   const { handler } = await import('../../../functions/dashboard/auth/start-developer-sign-in.ts');

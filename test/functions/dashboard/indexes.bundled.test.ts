@@ -31,7 +31,7 @@ const list = async (name: string, query = '') =>
   (await project.developer.dashboard<{ data: unknown }>('GET', path(name) + query)).body.data;
 const remove = (name: string, index: string) => project.developer.dashboard('DELETE', `${path(name)}/${index}`);
 
-describe('an index of one’s own', () => {
+describe('a custom index', () => {
   test.each([
     ['ascending and descending', { keys: { a: 1, 'b.c': -1 } }, 'a_1_b.c_-1'],
     ['2dsphere', { keys: { at: '2dsphere' } }, 'at_2dsphere'],
@@ -47,7 +47,7 @@ describe('an index of one’s own', () => {
     expect(await remove(collection, name)).toMatchObject({ status: 404, body: { code: 'INDEX_NOT_FOUND' } });
   });
 
-  test('201 serves $geoNear and $text, and takes documents in any language', async () => {
+  test('201 supports $geoNear and $text, and accepts documents in any language', async () => {
     const collection = await newCollection();
     await create(collection, { keys: { at: '2dsphere' } });
     await create(collection, { keys: { title: 'text' } });
@@ -67,7 +67,7 @@ describe('an index of one’s own', () => {
     ['empty keys', { keys: {} }],
     ['keys that are a list', { keys: ['a'] }],
     ['another kind', { keys: { a: 'hashed' } }],
-    ['a number that is no direction', { keys: { a: 2 } }],
+    ['a number that is not a direction', { keys: { a: 2 } }],
     ['an operator', { keys: { $a: 1 } }],
     ['_id', { keys: { _id: 1 } }],
     ['expireAfterSeconds', { keys: { a: 1 }, expireAfterSeconds: 60 }],
@@ -82,7 +82,7 @@ describe('an index of one’s own', () => {
     expect(await list(collection)).toMatchObject({ total: 0 });
   });
 
-  test('400 INVALID_INDEX where documents cannot be indexed so, and nothing of it stays', async () => {
+  test('400 INVALID_INDEX when documents cannot be indexed this way; nothing of it stays', async () => {
     const collection = await newCollection();
     await project.api('POST', `/api/data/${collection}`, { body: { at: 'here', p: [1], q: [1] } });
     for (const keys of [{ at: '2dsphere' }, { p: 1, q: 1 }]) {
@@ -94,7 +94,7 @@ describe('an index of one’s own', () => {
   test.each([
     ['no GeoJSON', { at: 'here' }, 'GeoJSON'],
     ['arrays in two of its fields', { p: [1], q: [1] }, 'Two arrays'],
-  ])('400 INVALID_UPDATE for documents that it cannot hold: %s', async (_what, body, said) => {
+  ])('400 INVALID_UPDATE when it cannot hold a document: %s', async (_what, body, said) => {
     const collection = await newCollection();
     for (const keys of [{ at: '2dsphere' }, { p: 1, q: 1 }]) await create(collection, { keys });
     const { body: made } = await project.api<{ _id: string }>('POST', `/api/data/${collection}`, { body: {} });
@@ -121,20 +121,20 @@ describe('an index of one’s own', () => {
     expect(await list(collection)).toMatchObject({ total: 2 });
   });
 
-  test('400 over 20 a collection: of 50 at once exactly 20 are built', async () => {
+  test('400 beyond 20 per collection: exactly 20 of 50 concurrent ones are built', async () => {
     const collection = await newCollection();
     const answers = await inParallel(50, (index) => create(collection, { keys: { [`f${index}`]: 1 } }));
     expect(tally(answers)).toEqual({ 201: 20, 400: 30 });
     expect(await list(collection, '?limit=5&page=4')).toMatchObject({ total: 20, page: 4, limit: 5 });
   });
 
-  test('409: of 20 equal ones at once exactly one is built', async () => {
+  test('409: exactly one of 20 equal concurrent ones is built', async () => {
     const collection = await newCollection();
     const answers = await inParallel(20, () => create(collection, { keys: { a: 1 } }));
     expect(tally(answers)).toEqual({ 201: 1, 409: 19 });
   });
 
-  test('404 for the service’s own, and for a collection that is not there', async () => {
+  test('404 for the service’s own index, and for a missing collection', async () => {
     const collection = await newCollection();
     expect(await remove(collection, 'basalt_trash')).toMatchObject({ status: 404, body: { code: 'INDEX_NOT_FOUND' } });
     expect(await remove(collection, '_id_')).toMatchObject({ status: 404 });
@@ -156,7 +156,7 @@ describe('while the collection is edited', () => {
     return indexes.map(({ name }) => String(name)).sort();
   };
 
-  /** Edits the collection once, right after what the driver does next by this method. */
+  /** Edits the collection once, directly after the driver’s next call of this method. */
   const editAfter = async (method: 'createIndexes' | 'dropIndex', collection: string, changes: object) => {
     const domain = await domainProject(project);
     const original = Collection.prototype[method] as (...options: unknown[]) => Promise<never>;
@@ -171,7 +171,7 @@ describe('while the collection is edited', () => {
     return domain;
   };
 
-  test('503 for an index that is built as its collection becomes private; the next begins with the owner', async () => {
+  test('503 for an index built while its collection becomes private; the next one begins with the owner', async () => {
     const collection = await newCollection();
     const domain = await editAfter('createIndexes', collection, { rls: { enabled: true, mode: 'private' } });
     const create = () => createIndex(domain, collection, { keys: { a: 1 } });
@@ -182,7 +182,7 @@ describe('while the collection is edited', () => {
     expect(await built(collection)).not.toContain('a_1');
   });
 
-  test('200 for another owner’s field of a private collection, whose indexes begin with it then', async () => {
+  test('200 when a private collection gets another owner field, which its indexes then begin with', async () => {
     const collection = await newCollection([{ key: 'next', type: 'Ref', ref: 'users' }]);
     await create(collection, { keys: { a: 1 } });
     const domain = await domainProject(project);
@@ -198,7 +198,7 @@ describe('while the collection is edited', () => {
     }
   });
 
-  test('stays where nothing of it changes, also with a name that looks like a number', async () => {
+  test('an index stays when the edit does not affect it, also with a name that looks like a number', async () => {
     const collection = await newCollection([{ key: 'title', type: 'String', searchable: true }]);
     await create(collection, { keys: { a: 1, 0: -1 } });
     const drops = vi.spyOn(Collection.prototype, 'dropIndex');
@@ -206,7 +206,7 @@ describe('while the collection is edited', () => {
     expect(drops).not.toHaveBeenCalled();
   });
 
-  test('dropping one drops it for good, though the edit has built it anew', async () => {
+  test('dropping an index drops it permanently, although the edit has rebuilt it', async () => {
     const collection = await newCollection();
     await create(collection, { keys: { b: 1 } });
     const domain = await editAfter('dropIndex', collection, { schema: [{ key: 'a', type: 'String' }] });
@@ -215,7 +215,7 @@ describe('while the collection is edited', () => {
     expect(await built(collection)).toEqual(['_id_', 'basalt_trash']);
   });
 
-  test('dropping one while the edit builds drops it for good', async () => {
+  test('dropping an index while the edit builds it drops it permanently', async () => {
     const collection = await newCollection();
     await create(collection, { keys: { b: 1 } });
     const domain = await domainProject(project);
@@ -236,7 +236,7 @@ describe('while the collection is edited', () => {
     expect((await built(collection)).filter((name) => name.startsWith('b'))).toEqual(['basalt_trash']);
   });
 
-  test('dropping one brings no index back that the edit has given up', async () => {
+  test('dropping an index does not restore one that the edit has removed', async () => {
     const collection = await newCollection([{ key: 'a', type: 'String', unique: true }]);
     await create(collection, { keys: { b: 1 } });
     const domain = await editAfter('dropIndex', collection, { schema: [{ key: 'a', type: 'String' }] });

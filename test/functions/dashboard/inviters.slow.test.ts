@@ -32,7 +32,7 @@ const openIn = async ({ id }: TestProject): Promise<readonly InvitationRecord[]>
   return record?.invitations ?? [];
 };
 
-describe('the open invitations of a member who may not invite any more', () => {
+describe('the open invitations of a member who may no longer invite', () => {
   const refused = { status: 404, body: { code: 'INVITATION_NOT_FOUND' } };
 
   const memberPath = async (developer: Developer, of: TestProject) =>
@@ -50,7 +50,7 @@ describe('the open invitations of a member who may not invite any more', () => {
     ],
   ];
 
-  test.each(ways)('404 where the inviter %s; those of others stay', async (_how, end) => {
+  test.each(ways)('404 when the inviter %s; invitations of other members stay', async (_how, end) => {
     const of = await newProject();
     const inviter = await newMember(of, 'admin');
     const [friend, other] = await Promise.all([newDeveloper(), newDeveloper()]);
@@ -63,7 +63,7 @@ describe('the open invitations of a member who may not invite any more', () => {
     expect((await accept(other, stays)).status).toBe(200);
   });
 
-  test('200 for that of an admin whose role is set to admin again', async () => {
+  test('200 for an invitation of an admin whose role is set to admin again', async () => {
     const of = await newProject();
     const inviter = await newMember(of, 'admin');
     const friend = await newDeveloper();
@@ -76,7 +76,7 @@ describe('the open invitations of a member who may not invite any more', () => {
   test.each<[string, string]>([
     ['DELETE', 'PROJECT_NOT_FOUND'],
     ['PATCH', 'ROLE_REQUIRED'],
-  ])('refused where the inviter loses the right while inviting (%s): %s', async (method, code) => {
+  ])('an invitation is rejected when the inviter loses the role while inviting (%s): %s', async (method, code) => {
     const of = await newProject();
     const inviter = await newMember(of, 'admin');
     const id = await idOf(inviter);
@@ -93,7 +93,7 @@ describe('the open invitations of a member who may not invite any more', () => {
     expect(await openIn(of)).toEqual([]);
   });
 
-  test('none is left of 50 that the inviter sends at once with being removed', async () => {
+  test('no invitation is left when the inviter sends 50 while being removed', async () => {
     const of = await newProject();
     const inviter = await newMember(of, 'admin');
     const path = await memberPath(inviter, of);
@@ -104,7 +104,7 @@ describe('the open invitations of a member who may not invite any more', () => {
   });
 });
 
-/** What a developer does whose session or token was stolen. */
+/** The reactions of a developer to a stolen session or token. */
 const recoveries: Readonly<Record<string, (victim: Developer, developerId: string) => Promise<unknown>>> = {
   'a password reset': async ({ email }, developerId) => {
     const place = { scope: developerScope, kind: 'reset', addressKey: addressKeyOf(email) } as const;
@@ -116,7 +116,7 @@ const recoveries: Readonly<Record<string, (victim: Developer, developerId: strin
 };
 
 describe.each(Object.entries(recoveries))('%s of the inviter', (_name, recover) => {
-  test('404 for invitations that a session and a token had sent; those of others stay', async () => {
+  test('404 for invitations sent with a session and a token; invitations of other members stay', async () => {
     const of = await newProject();
     const admin = await newMember(of, 'admin');
     const [friend, other, third] = await Promise.all([newDeveloper(), newDeveloper(), newDeveloper()]);
@@ -138,7 +138,7 @@ describe.each(Object.entries(recoveries))('%s of the inviter', (_name, recover) 
     expect((await accept(other, stays)).status).toBe(200);
   });
 
-  test('401, and no invitation is left, where the session ends just before the invitation is stored', async () => {
+  test('401, and no invitation is left, when the session ends just before the invitation is stored', async () => {
     const of = await newProject();
     const { developer } = of;
     const { userId: developerId } = await verifyDashboardToken(developer.token);
@@ -160,7 +160,7 @@ describe.each(Object.entries(recoveries))('%s of the inviter', (_name, recover) 
     expect(await openIn(of)).toEqual([]);
   });
 
-  test('leaves none of 50 that the inviter sends at once', async () => {
+  test('leaves no invitation of 50 that the inviter sends concurrently', async () => {
     const of = await newProject();
     const { developer } = of;
     const developerId = await idOf(developer);
@@ -191,7 +191,7 @@ describe('a personal access token that is revoked', () => {
     return { send, revoke: () => of.developer.dashboard('DELETE', `/api/auth/tokens/${made._id}`) };
   };
 
-  test('leaves no invitation that it had sent, but those of the session', async () => {
+  test('leaves no invitation sent with it, but keeps those of the session', async () => {
     const of = await newProject();
     const { send, revoke } = await inviting(of);
     await send();
@@ -201,7 +201,7 @@ describe('a personal access token that is revoked', () => {
     expect(await openIn(of)).toMatchObject([{ email: stays }]);
   });
 
-  test('leaves none of 50 that it sends at once', async () => {
+  test('leaves no invitation of 50 that it sends concurrently', async () => {
     const of = await newProject();
     const { send, revoke } = await inviting(of);
     const sending = inParallel(50, () => send().catch(() => undefined));
@@ -211,7 +211,7 @@ describe('a personal access token that is revoked', () => {
   });
 });
 
-test('503 for an invitation whose mail is not queued, which counts for nothing: the next one need not wait a minute', async () => {
+test('503 for an invitation whose email is not queued; it is not counted, so the next one can be sent immediately', async () => {
   vi.spyOn(clock, 'now').mockReturnValue(clock.now());
   const of = await newProject();
   const inviter = await idOf(of.developer);

@@ -32,8 +32,8 @@ const provider = async () => {
   return providerFor(await domainProject(project));
 };
 
-describe('PATCH /api/projects/:projectId with the settings of mail', () => {
-  test('200, shown without the key, which is stored sealed to its place', async () => {
+describe('PATCH /api/projects/:projectId with email settings', () => {
+  test('200 without the key, which is stored encrypted and bound to its project and field', async () => {
     expect(await shown()).toEqual(none);
     const answer = await patch({ providerApiKey: key });
     expect(answer).toMatchObject({ status: 200, body: { data: { hasProviderApiKey: true } } });
@@ -47,7 +47,7 @@ describe('PATCH /api/projects/:projectId with the settings of mail', () => {
     expect(await provider()).toEqual({ apiKey: key, byok: true });
   });
 
-  test('200 and null clears each; what is left out stays', async () => {
+  test('200, and null clears a setting; missing settings stay', async () => {
     await patch({ providerApiKey: key, providerFromEmail: ' Shop <shop@example.com> ' });
     expect(await shown()).toEqual({ hasProviderApiKey: true, providerFromEmail: 'Shop <shop@example.com>' });
     await patch({ name: 'renamed' });

@@ -17,7 +17,7 @@ const counted = async ({ projectId, day }: ReturnType<typeof newPlace>) => {
 const shapes = (count: number, from = 0) =>
   Array.from({ length: count }, (_, n) => ({ shape: `shape ${from + n}`, lists: 1, ms: 200 }));
 
-test('a day counts the first 100 shapes of slow lists, whatever fields callers filter by, and goes on with these', async () => {
+test('a day counts the first 100 shapes of slow lists and continues with them, whatever fields callers filter by', async () => {
   const place = newPlace();
   const note = (fields: readonly string[]): Promise<void> =>
     currentRequest.run({ requestId: 'r', route: 'list-documents', databaseMs: 0, projectId: place.projectId }, () => {
@@ -43,16 +43,16 @@ test('a day counts the first 100 shapes of slow lists, whatever fields callers f
   for (const field of first) expect([...names].find(([name]) => name.includes(`"${field}"`))?.[1]).toBe(2);
 });
 
-test('never counts more than 100 shapes, with 50 writers at once that each know other ones', async () => {
+test('a day never counts more than 100 shapes when 50 writers send different ones concurrently', async () => {
   const place = newPlace();
-  // A writer that the table is too busy for loses what it counted.
+  // A writer loses its counts when the table is too busy.
   await inParallel(50, (writer) => storeShapes(place, shapes(10, writer * 10)).catch(() => undefined));
   expect((await counted(place)).size).toBeLessThanOrEqual(maxShapes);
   for (let round = 0; round < 3; round++) await storeShapes(place, shapes(40, 1000 + round * 40));
   expect((await counted(place)).size).toBe(maxShapes);
 });
 
-test('counts nothing of a shape with names of kilobytes', async () => {
+test('a shape with names of several hundred bytes is not counted', async () => {
   const place = newPlace();
   await storeShapes(place, [{ shape: 'ü'.repeat(300), lists: 1, ms: 200 }, ...shapes(1)]);
   expect([...(await counted(place)).keys()]).toEqual(['n|shape 0']);

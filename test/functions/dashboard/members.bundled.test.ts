@@ -43,7 +43,7 @@ const recordOf = async ({ id }: TestProject): Promise<ProjectRecord> => {
   return record;
 };
 
-/** Members who never had an invitation; only their number matters. */
+/** Adds members who never had an invitation; only their number matters. */
 const fill = (of: TestProject, count: number) => {
   const members: MemberRecord[] = Array.from({ length: count }, () => ({
     developerId: new ObjectId(),
@@ -56,7 +56,7 @@ const fill = (of: TestProject, count: number) => {
 };
 
 describe('an invitation', () => {
-  test('201; its mail names project, inviter and role and leads to the dashboard; the token is nowhere else', async () => {
+  test('201 with an email that names project, inviter and role and links to the dashboard; only it contains the token', async () => {
     const email = newAddress();
     const answer = await invite(project, `  ${email.toUpperCase()}`, 'viewer');
     expect(answer).toMatchObject({ status: 201, body: { success: true, data: { email, role: 'viewer' } } });
@@ -79,11 +79,11 @@ describe('an invitation', () => {
     expect(JSON.stringify([answer.body, await recordOf(project)])).not.toContain(token);
   });
 
-  test('201 by an admin, who need not be the owner', async () => {
+  test('201 from an admin who is not the owner', async () => {
     expect(await invite(project, newAddress(), 'admin', admin)).toMatchObject({ status: 201 });
   });
 
-  test('403 EMAIL_NOT_VERIFIED by whoever has not proved the address that the mail would show; nothing is sent', async () => {
+  test('403 EMAIL_NOT_VERIFIED when the inviter has not verified the address that the email would show; no email is sent', async () => {
     const of = await newProject([], await newUnverified());
     const email = newAddress();
     const refusal = { status: 403, body: { code: 'EMAIL_NOT_VERIFIED' } };
@@ -97,7 +97,7 @@ describe('an invitation', () => {
     expect(await invite(of, email, 'viewer')).toMatchObject({ status: 201 });
   });
 
-  test('200 for the developer with its address: a member from then on, with the role', async () => {
+  test('200 for the developer with its address, who becomes a member with the role', async () => {
     const of = await newProject([{ name: 'notes' }]);
     const developer = await newDeveloper();
     expect((await developer.dashboard('GET', pathTo('', of))).status).toBe(404);
@@ -116,7 +116,7 @@ describe('an invitation', () => {
     });
   });
 
-  test('200 for exactly one of 50 at once, 404 for the others', async () => {
+  test('200 for exactly one of 50 concurrent requests, 404 for the others', async () => {
     const of = await newProject();
     const developer = await newDeveloper();
     const token = await invitationFor(of, developer.email, 'admin');
@@ -124,7 +124,7 @@ describe('an invitation', () => {
     expect((await recordOf(of)).members).toHaveLength(1);
   });
 
-  test('200 for a token that was copied with white space around it', async () => {
+  test('200 for a token copied with surrounding white space', async () => {
     const of = await newProject();
     const developer = await newDeveloper();
     const token = await invitationFor(of, developer.email, 'admin');
@@ -133,7 +133,7 @@ describe('an invitation', () => {
 
   const refused = { status: 404, body: { code: 'INVITATION_NOT_FOUND' } };
 
-  test('404 for another developer, whose address it is not, and it stays good', async () => {
+  test('404 for a developer with another address; the invitation stays valid', async () => {
     const of = await newProject();
     const [invited, thief] = await Promise.all([newDeveloper(), newDeveloper()]);
     const token = await invitationFor(of, invited.email, 'admin');
@@ -142,7 +142,7 @@ describe('an invitation', () => {
     expect((await accept(invited, token)).status).toBe(200);
   });
 
-  test('404 once it was used, after the member has left too', async () => {
+  test('404 when it was used, also after the member has left', async () => {
     const of = await newProject();
     const developer = await newDeveloper();
     const token = await invitationFor(of, developer.email, 'viewer');
@@ -166,7 +166,7 @@ describe('an invitation', () => {
     expect(Number(expiresAt) - Number(createdAt)).toBe(7 * 24 * 3600 * 1000);
   });
 
-  test('404 once it was withdrawn; a project that was deleted has none', async () => {
+  test('404 when it was withdrawn; a deleted project has no invitations', async () => {
     const [of, gone] = await Promise.all([newProject(), newProject()]);
     const developer = await newDeveloper();
     const token = await invitationFor(of, developer.email, 'viewer');
@@ -219,7 +219,7 @@ describe('an invitation', () => {
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ field, message: `${field} ${message}` }] } });
   });
 
-  test('429 for all but one of 50 to one address within a minute, from whichever project', async () => {
+  test('429 for all except one of 50 to one address within a minute, across projects', async () => {
     const email = newAddress();
     const other = await newProject();
     const answers = await inParallel(50, (index) => invite(index % 2 ? project : other, email, 'viewer'));
@@ -229,7 +229,7 @@ describe('an invitation', () => {
     expect(await mailsTo(email)).toHaveLength(1);
   });
 
-  test('201 a minute later: the newer one takes the place of the older', async () => {
+  test('201 a minute later: the newer invitation replaces the older', async () => {
     const of = await newProject();
     const developer = await newDeveloper();
     const older = await invitationFor(of, developer.email, 'viewer');
@@ -246,7 +246,7 @@ describe('an invitation', () => {
     expect(await accept(developer, older)).toMatchObject(refused);
   });
 
-  test('404 for a second invitation of who is a member by another one, also for all but one of 50 at once', async () => {
+  test('404 for a second invitation when the developer is already a member, also for all except one of 50 concurrent ones', async () => {
     const of = await newProject();
     const developer = await newDeveloper();
     const token = await invitationFor(of, developer.email, 'viewer');
@@ -268,7 +268,7 @@ describe('an invitation', () => {
     for (const each of [token, another]) expect(await accept(developer, each)).toMatchObject(refused);
   });
 
-  test('403 LIMIT_REACHED for more than 50 members and invitations, however many at once', async () => {
+  test('403 LIMIT_REACHED beyond 50 members and invitations, also for concurrent ones', async () => {
     const of = await newProject();
     await fill(of, 45);
     const answers = await inParallel(20, () => invite(of, newAddress(), 'viewer'));
@@ -279,7 +279,7 @@ describe('an invitation', () => {
 });
 
 describe('members', () => {
-  test('200: the owner first, then those who joined, paged', async () => {
+  test('200: the owner first, then the others in order of joining, paged', async () => {
     const list = await viewer.dashboard<{ data: { items: unknown[]; total: number } }>('GET', pathTo('/members'));
     expect(list).toMatchObject({
       status: 200,
@@ -298,7 +298,7 @@ describe('members', () => {
     expect(second).toMatchObject({ body: { data: { items: [{}], total: 3, page: 2, limit: 2 } } });
   });
 
-  test('200: their lists of projects have it with their role, and the plan of its owner', async () => {
+  test('200: their project lists contain it with their role and the owner’s plan', async () => {
     const free = await newDeveloper('free');
     const mine = await newProject([], free);
     expect((await accept(free, await invitationFor(project, free.email, 'viewer'))).status).toBe(200);
@@ -317,7 +317,7 @@ describe('members', () => {
     expect((await free.dashboard('POST', '/api/projects', { name: 'over' })).status).toBe(403);
   });
 
-  test('the list of projects is served by indexes, in their order', async () => {
+  test('the project list is served by indexes in its order', async () => {
     const plan = await onControl((db) =>
       db.collection('projects').find(projectsOf(new ObjectId(), null)).sort({ _id: -1 }).explain('queryPlanner'),
     );
@@ -328,7 +328,7 @@ describe('members', () => {
     expect(text).not.toContain('COLLSCAN');
   });
 
-  test('200 for another role, which holds from the next request on', async () => {
+  test('200 for another role, which applies to the next request', async () => {
     const member = await newMember(project, 'viewer');
     const path = pathTo(`/members/${await idOf(member)}`);
     const write = () => member.dashboard('PATCH', pathTo(''), { name: 'test project' });
@@ -348,7 +348,7 @@ describe('members', () => {
     });
   });
 
-  test('200 for a viewer who leaves; 403 ROLE_REQUIRED where he would remove others', async () => {
+  test('200 for a viewer who leaves; 403 ROLE_REQUIRED when a viewer removes another member', async () => {
     const member = await newMember(project, 'viewer');
     const others = pathTo(`/members/${await idOf(admin)}`);
     expect(await member.dashboard('DELETE', others)).toMatchObject({ status: 403, body: { code: 'ROLE_REQUIRED' } });
@@ -357,7 +357,7 @@ describe('members', () => {
     expect((await member.dashboard('GET', pathTo('/members'))).status).toBe(404);
   });
 
-  test('409 OWNER_STAYS for the owner, whoever would change or remove him', async () => {
+  test('409 OWNER_STAYS when any member tries to change or remove the owner', async () => {
     const path = pathTo(`/members/${await idOf(project.developer)}`);
     for (const by of [admin, project.developer]) {
       expect(await by.dashboard('DELETE', path)).toMatchObject({ status: 409, body: { code: 'OWNER_STAYS' } });
@@ -373,7 +373,7 @@ describe('members', () => {
     for (const answer of answers) expect(answer).toMatchObject({ status: 404, body: { code: 'MEMBER_NOT_FOUND' } });
   });
 
-  test('403 ROLE_REQUIRED naming the role, for an admin who would delete the project', async () => {
+  test('403 ROLE_REQUIRED with the role when an admin deletes the project', async () => {
     expect(await admin.dashboard('DELETE', pathTo(''))).toMatchObject({
       status: 403,
       body: { code: 'ROLE_REQUIRED', message: 'This needs the role owner in the project; yours is admin.' },

@@ -14,7 +14,7 @@ const rename = (token: string, id: string, body: object) => auth('PATCH', `passk
 const remove = (token: string, id: string) => auth('DELETE', `passkeys/${id}`, { token });
 
 describe('a passkey of a developer', () => {
-  test('201, listed, and logs in as both factors, also who has an authenticator app, with the cookie', async () => {
+  test('201, is listed, and signs in with a cookie as both factors, also when an authenticator app is set up', async () => {
     const developer = await newDeveloper();
     const { add, options, signIn, list } = passkeys();
     const { hostname } = new URL(consoleOrigin());
@@ -39,7 +39,7 @@ describe('a passkey of a developer', () => {
     expect(JSON.stringify(me.body)).not.toContain(credential.id);
   });
 
-  test('200 for one of 50 at once who send one signature', async () => {
+  test('200 for one of 50 concurrent requests with one signature', async () => {
     const { token } = await newDeveloper();
     const { add, challenge, use, enter } = passkeys();
     const sent = use(await add(token), await challenge());
@@ -47,7 +47,7 @@ describe('a passkey of a developer', () => {
     expect(await enter(sent)).toMatchObject(refused);
   });
 
-  test('renamed, and deleted once of eight, by nobody else; other sessions end, tokens of scripts go on', async () => {
+  test('is renamed, and deleted by one of eight requests, but not by others; other sessions end, script tokens stay', async () => {
     const [developer, other] = [await newDeveloper(), await newDeveloper()];
     const { token } = developer;
     const script = await newPersonalToken(developer, ['account:read']);
@@ -69,7 +69,7 @@ describe('a passkey of a developer', () => {
     expect(await list(token)).toEqual([]);
   });
 
-  test('409 LAST_WAY_TO_SIGN_IN where nothing else signs in', async () => {
+  test('409 LAST_WAY_TO_SIGN_IN when it is the last sign-in method', async () => {
     const { token, email } = await newDeveloper();
     const { add, list } = passkeys();
     const first = await add(token);
@@ -82,7 +82,7 @@ describe('a passkey of a developer', () => {
     expect(await list(token)).toHaveLength(1);
   });
 
-  test('403 REAUTHENTICATION_REQUIRED to add or delete one eleven minutes after logging in', async () => {
+  test('403 REAUTHENTICATION_REQUIRED to add or delete one eleven minutes after the sign-in', async () => {
     const { token } = await newDeveloper();
     const { _id } = await passkeys().add(token);
     await age(token, 11);
@@ -94,7 +94,7 @@ describe('a passkey of a developer', () => {
     expect((await rename(token, _id, { name: 'Key' })).status).toBe(200);
   });
 
-  test('403 SCOPE_REQUIRED for a personal access token, whatever its scopes', async () => {
+  test('403 SCOPE_REQUIRED for a personal access token, whatever its scopes are', async () => {
     const developer = await newDeveloper();
     const { token } = await newPersonalToken(developer, ['account:read']);
     const scopeRequired = { status: 403, body: { code: 'SCOPE_REQUIRED' } };
@@ -103,7 +103,7 @@ describe('a passkey of a developer', () => {
     expect(await remove(token, 'f'.repeat(24))).toMatchObject(scopeRequired);
   });
 
-  test('401 after the account’s deletion, and nothing of it is kept', async () => {
+  test('401 after the account’s deletion, and the passkey is deleted', async () => {
     const developer = await newDeveloper();
     const { add, signIn } = passkeys();
     const credential = await add(developer.token);

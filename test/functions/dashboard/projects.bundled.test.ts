@@ -12,7 +12,7 @@ interface ProjectBody {
 }
 
 let developer: Developer;
-/** For refusals, which change nothing; a plan has only so many projects. */
+/** A project for rejected requests, which change nothing; the plan limits the number of projects. */
 let refusing: string;
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ const rotate = (id: string, body: unknown) =>
   developer.dashboard<{ data: { type: string; key: string } }>('POST', `/api/projects/${id}/keys/rotate`, body);
 const remove = (id: string, owner = developer) => owner.dashboard<ProjectBody>('DELETE', `/api/projects/${id}`);
 
-/** What a key gets from the public API: the schema of a collection that is not there, or a refusal of the key. */
+/** Returns the public API’s error code for a key: of a missing collection, or of the key. */
 const codeWith = async (key: string): Promise<unknown> =>
   (await call(inject('stack').baseUrl, 'GET', '/api/schemas/nothing', { key })).body.code;
 
@@ -36,7 +36,7 @@ const recordOf = (id: string) =>
   onControl((db) => db.collection<ProjectRecord>('projects').findOne({ _id: new ObjectId(id) }));
 
 describe('creating a project', () => {
-  test('201 with the whole record and both keys, which open it', async () => {
+  test('201 with the complete record and both keys, which work', async () => {
     const { status, headers, body } = await create({ name: '  Shop ' });
     expect({ status, body }).toEqual({
       status: 201,
@@ -76,7 +76,7 @@ describe('creating a project', () => {
     expect(await codeWith(body.data.secretKey)).toBe('COLLECTION_NOT_FOUND');
   });
 
-  test('the secret key is shown this once and kept as a hash', async () => {
+  test('the secret key is shown only this time and stored as a hash', async () => {
     const { _id, secretKey, ...shown } = (await create()).body.data;
     expect((await read(_id)).body.data).toEqual({ _id, ...shown });
     expect(JSON.stringify(await recordOf(_id))).not.toContain(secretKey);
@@ -97,7 +97,7 @@ describe('creating a project', () => {
     expect(answer.body.message).toContain(message);
   });
 
-  test('403 PLAN_LIMIT: of 50 at once exactly as many as the plan allows are made, and a deleted one makes room', async () => {
+  test('403 PLAN_LIMIT: of 50 concurrent requests exactly as many as the plan allows succeed; a deletion makes room', async () => {
     const free = await newDeveloper('free');
     const answers = await inParallel(50, (index) => create({ name: `p${index}` }, free));
     expect(tally(answers)).toEqual({ 201: 3, 403: 47 });
@@ -110,7 +110,7 @@ describe('creating a project', () => {
     expect(tally(await inParallel(10, () => create({ name: 'again' }, free)))).toEqual({ 201: 1, 403: 9 });
   });
 
-  test('403 PLAN_LIMIT: of 50 at once as many as there is room for are made beside those of a larger plan', async () => {
+  test('403 PLAN_LIMIT: of 50 concurrent requests as many as there is room for succeed, next to those of a larger plan', async () => {
     const free = await newDeveloper('free');
     for (const slot of [7, 12]) {
       const _id = new ObjectId((await create({ name: 'kept' }, free)).body.data._id);
@@ -122,11 +122,11 @@ describe('creating a project', () => {
 });
 
 describe('listing projects', () => {
-  test('200 newest first, in pages, of nobody else', async () => {
+  test('200 newest first, in pages, without projects of other developers', async () => {
     const owner = await newDeveloper();
     const ids: string[] = [];
     for (let index = 0; index < 3; index++) ids.push((await create({ name: `p${index}` }, owner)).body.data._id);
-    // Within one second ids of several processes are in no order of time.
+    // Ids that several processes create within one second have no time order.
     ids.sort().reverse();
     const page = async (query: string) => {
       const { body } = await owner.dashboard<{ data: { items: { _id: string }[] } }>('GET', `/api/projects${query}`);
@@ -147,7 +147,7 @@ describe('listing projects', () => {
   test.each([
     ['email=ann@example.com', 'email is not a known parameter'],
     ['page=1&page=2', 'page was given more than once.'],
-  ])('400 for %s, which would answer what was not asked for', async (query, message) => {
+  ])('400 for %s, which would return another list than requested', async (query, message) => {
     expect(await developer.dashboard('GET', `/api/projects?${query}`)).toMatchObject({
       status: 400,
       body: { code: 'INVALID_QUERY', message },
@@ -156,7 +156,7 @@ describe('listing projects', () => {
 });
 
 describe('changing a project', () => {
-  test('200 changes what is given and leaves the rest', async () => {
+  test('200 changes the given settings and keeps the others', async () => {
     const { secretKey: _secret, ...made } = (await create()).body.data;
     const changes = {
       name: 'renamed',
@@ -174,7 +174,7 @@ describe('changing a project', () => {
     expect((await read(made._id)).body.data).toMatchObject({ ...changes, siteUrl: null });
   });
 
-  test('200 for ways to sign in: those that are left out stay, of parallel changes too', async () => {
+  test('200 for sign-in methods: missing ones stay, also with parallel changes', async () => {
     const made = { name: 'ways', signIn: { anonymous: true } };
     const { _id, signIn } = (await create(made)).body.data;
     expect(signIn).toMatchObject({ password: true, anonymous: true, emailCode: false });
@@ -219,7 +219,7 @@ describe('changing a project', () => {
 });
 
 describe('rotating a key', () => {
-  test('201 with a new key; the old one stops', async () => {
+  test('201 with a new key; the old one stops working', async () => {
     const { _id, secretKey, publishableKey } = (await create()).body.data;
     const answer = await rotate(_id, { type: 'secret' });
     expect(answer).toMatchObject({
@@ -232,7 +232,7 @@ describe('rotating a key', () => {
     expect((await read(_id)).body.data.secretKeyHint).toBe(`sk_live_…${answer.body.data.key.slice(-4)}`);
   });
 
-  test('201 with a grace: both work, until it ends', async () => {
+  test('201 with a grace period: both keys work until it ends', async () => {
     const { _id, publishableKey } = (await create()).body.data;
     const { key } = (await rotate(_id, { type: 'publishable', graceHours: 1 })).body.data;
     expect(await codeWith(publishableKey)).toBe('COLLECTION_NOT_FOUND');
@@ -244,7 +244,7 @@ describe('rotating a key', () => {
     expect((await recordOf(_id))?.keys.filter(({ kind }) => kind === 'publishable')).toHaveLength(1);
   });
 
-  test('201 with another grace gives a key that is in its grace no more time, but may take some', async () => {
+  test('201 with another grace period never extends that of an older key, but may shorten it', async () => {
     const { _id } = (await create()).body.data;
     const ends = async () =>
       ((await recordOf(_id))?.keys ?? [])
@@ -260,7 +260,7 @@ describe('rotating a key', () => {
     expect(await ends()).toEqual([2, 24, 24, null]);
   });
 
-  test('201 for 50 at once: one key stays in force, and only a few in their grace', async () => {
+  test('201 for 50 concurrent requests: one key stays current, and only a few stay in their grace period', async () => {
     const { _id } = (await create()).body.data;
     expect(tally(await inParallel(50, () => rotate(_id, { type: 'secret', graceHours: 168 })))).toEqual({ 201: 50 });
     const keys = (await recordOf(_id))?.keys.filter(({ kind }) => kind === 'secret') ?? [];
@@ -281,7 +281,7 @@ describe('rotating a key', () => {
   });
 });
 
-describe('a project of somebody else, or of nobody', () => {
+describe('another developer’s project, or a missing one', () => {
   test.each(['another developer’s', 'f'.repeat(24), 'nonsense', '%24ne'])('404 for %s', async (which) => {
     const id = which.startsWith('another') ? (await create({ name: 'x' }, await newDeveloper())).body.data._id : which;
     for (const answer of [

@@ -15,7 +15,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Only for projects: collections that other tests are just making would look abandoned. */
+/** Only for projects, because collections that other tests are creating would look abandoned. */
 const later = (minutes: number): void => {
   vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + minutes * 60_000);
 };
@@ -38,8 +38,8 @@ const addItems = (id: string, count: number) =>
   );
 
 /**
- * The job takes those that wait longest first, of all tests; not so long that the service of the tests, which looks
- * every few seconds, would begin the removal beside the one here.
+ * The job takes the oldest projects of all tests first. This one is not old enough for the tests’ own service, which
+ * checks every few seconds, to remove it at the same time.
  */
 const waitsLongest = (id: string) => {
   const deletingSince = new Date(Date.now() - 11 * 60_000);
@@ -69,7 +69,7 @@ const remains = async (project: Project) => ({
 const nothing = { projects: 0, records: 0, mails: 0, collections: 0, items: 0 };
 
 describe('removing deleted projects', () => {
-  test('202, then database, collections, mails, items of the table and record are gone; those of others stay', async () => {
+  test('202, then database, collections, emails, table items and record are deleted; other projects keep theirs', async () => {
     const [mine, other] = await Promise.all([
       newProject([{ name: 'posts' }, { name: 'notes' }]),
       newProject([{ name: 'posts' }]),
@@ -92,7 +92,7 @@ describe('removing deleted projects', () => {
     expect(await remains(neighbour)).toEqual({ projects: 1, records: 1, mails: 1, collections: 1, items: 1 });
   });
 
-  test('carries on where a removal was cut short', async () => {
+  test('continues an interrupted removal', async () => {
     const mine = await newProject([{ name: 'posts' }]);
     const project = await domainProject(mine);
     await addItems(mine.id, 3);
@@ -105,7 +105,7 @@ describe('removing deleted projects', () => {
     expect(await remains(project)).toEqual(nothing);
   });
 
-  test('leaves a project alone that is in use', async () => {
+  test('keeps a project that is in use', async () => {
     const mine = await newProject([{ name: 'posts' }]);
     const project = await domainProject(mine);
     later(60);
@@ -114,8 +114,8 @@ describe('removing deleted projects', () => {
   });
 });
 
-describe('removing collections whose creation or deletion was cut short', () => {
-  test.each(['creating', 'deleting'] as const)('%s: record and documents go', async (state) => {
+describe('removing collections whose creation or deletion was interrupted', () => {
+  test.each(['creating', 'deleting'] as const)('%s: record and documents are deleted', async (state) => {
     const mine = await newProject([{ name: 'posts' }, { name: 'kept' }]);
     const project = await domainProject(mine);
     await onControl((db) =>

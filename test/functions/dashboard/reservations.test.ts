@@ -31,7 +31,7 @@ const end = (path: unknown, who = project.developer) =>
   who.dashboard<{ code?: string }>('DELETE', pathOf(project), { path });
 
 describe('the open uploads of a project', () => {
-  test('200 say whose they are, where, how large, since when and when they end', async () => {
+  test('200 with owner, path, size, start and expiry', async () => {
     const ann = await project.newUser();
     const as = { key: project.publishableKey, token: ann.accessToken };
     const body = { filename: 'Übung.txt', contentType: 'text/plain', size: 5 };
@@ -47,7 +47,7 @@ describe('the open uploads of a project', () => {
     expect(Date.parse(open?.endsAt ?? '') - Date.parse(open?.createdAt ?? '')).toBe(15 * 60_000);
   });
 
-  test('200 come newest first, in pages; confirmed files are none of them', async () => {
+  test('200 with the newest first, in pages, without confirmed files', async () => {
     const paths: string[] = [];
     for (let made = 0; made < 52; made++) paths.unshift((await request(project, 5)).body.filePath);
     const done = (await request(project, 5)).body;
@@ -61,7 +61,7 @@ describe('the open uploads of a project', () => {
     expect(second.nextCursor).toBeUndefined();
   });
 
-  test('200 are ended by the owner: neither confirmed nor listed any more, and in the audit trail', async () => {
+  test('200 when the owner ends them: they can no longer be confirmed or listed, and the audit trail has it', async () => {
     const { signedUrl, filePath } = (await request(project, 5)).body;
     await put(signedUrl, 'hello');
     expect((await end(filePath)).status).toBe(200);
@@ -74,11 +74,11 @@ describe('the open uploads of a project', () => {
     expect(body.data.items.map(({ action }) => action)).toContain('end-reservation');
   });
 
-  test('400 INVALID_CURSOR one that this list has not returned', async () => {
+  test('400 INVALID_CURSOR for a cursor that this list has not returned', async () => {
     expect(await list('?cursor=x')).toMatchObject({ status: 400, body: { code: 'INVALID_CURSOR' } });
   });
 
-  test('404 FILE_NOT_FOUND to end a confirmed file, one twice, and what is no path', async () => {
+  test('404 FILE_NOT_FOUND for ending a confirmed file, one that has ended, and an invalid path', async () => {
     const { signedUrl, filePath } = (await request(project, 5)).body;
     await put(signedUrl, 'hello');
     await confirm(project, filePath, 5);
@@ -90,7 +90,7 @@ describe('the open uploads of a project', () => {
     expect((await confirm(project, filePath, 5)).status).toBe(200);
   });
 
-  test('404 PROJECT_NOT_FOUND to those who are not members', async () => {
+  test('404 PROJECT_NOT_FOUND for developers who are not members', async () => {
     const stranger = await newDeveloper();
     expect((await list('', stranger)).status).toBe(404);
     expect((await end('a', stranger)).status).toBe(404);

@@ -38,7 +38,7 @@ const ticketFor = async ({ email, password }: Developer): Promise<string> => {
 };
 
 describe('an authenticator app of a developer', () => {
-  test('200 with a secret for the app and ten recovery codes; other sessions end, tokens of scripts go on', async () => {
+  test('200 with a secret for the app and ten recovery codes; other sessions end, script tokens stay', async () => {
     const developer = await newDeveloper();
     const other = cookieOf(await logIn(developer.email, developer.password));
     const script = await newPersonalToken(developer, ['account:read']);
@@ -53,7 +53,7 @@ describe('an authenticator app of a developer', () => {
     for (const text of [secret, ...recoveryCodes]) expect(kept).not.toContain(text);
   });
 
-  test('403 SCOPE_REQUIRED for a personal access token, whatever its scopes', async () => {
+  test('403 SCOPE_REQUIRED for a personal access token, whatever its scopes are', async () => {
     const developer = await newDeveloper();
     const { token } = await newPersonalToken(developer, ['account:read']);
     const refused = { status: 403, body: { code: 'SCOPE_REQUIRED' } };
@@ -62,7 +62,7 @@ describe('an authenticator app of a developer', () => {
     expect(await remove(token, { code: '000000' })).toMatchObject(refused);
   });
 
-  test('401 for a wrong code, 409 where there is one already, 404 where there is none to remove', async () => {
+  test('401 for a wrong code, 409 when an app is already set up, 404 when there is no app to remove', async () => {
     const { token } = await newDeveloper();
     expect(await confirm(token, '000000')).toMatchObject(invalid);
     expect(await remove(token, { code: '000000' })).toMatchObject({
@@ -74,7 +74,7 @@ describe('an authenticator app of a developer', () => {
     expect(await remove(token, { recoveryCode: 'AAAA-AAAA' })).toMatchObject(invalid);
   });
 
-  test('400 for a body that shows neither code nor recovery code, or more than it may', async () => {
+  test('400 for a body with neither code nor recovery code, or with too many fields', async () => {
     const { token } = await newDeveloper();
     const refused = (code: string) => ({ status: 400, body: { code } });
     expect(await remove(token, {})).toMatchObject(refused('INVALID_BODY'));
@@ -82,7 +82,7 @@ describe('an authenticator app of a developer', () => {
     expect(await verify({ ticket: 'x', code: '000000', more: 1 })).toMatchObject(refused('VALIDATION_FAILED'));
   });
 
-  test('200 for its removal by a recovery code: the password alone logs in again', async () => {
+  test('200 for its removal by a recovery code; the password alone signs in again', async () => {
     const developer = await newGuarded();
     expect((await remove(developer.token, { recoveryCode: developer.recoveryCodes[0] })).status).toBe(200);
     expect(await logIn(developer.email, developer.password)).toMatchObject({
@@ -91,7 +91,7 @@ describe('an authenticator app of a developer', () => {
     });
   });
 
-  test('403 REAUTHENTICATION_REQUIRED for all that concerns it, ten minutes after logging in', async () => {
+  test('403 REAUTHENTICATION_REQUIRED for every change of it, ten minutes after the sign-in', async () => {
     const [plain, developer] = [await newDeveloper(), await newGuarded()];
     await Promise.all([age(plain.token, 11), age(developer.token, 11)]);
     expect(await begin(plain.token)).toMatchObject(reauthentication);
@@ -107,7 +107,7 @@ describe('an authenticator app of a developer', () => {
     expect((await auth('PUT', 'change-password', change)).status).toBe(200);
   });
 
-  test('202 for the account’s deletion, and nothing of the app is kept', async () => {
+  test('202 for the account’s deletion, and the app’s data is deleted', async () => {
     const developer = await newGuarded();
     const id = await idOf(developer);
     const deletion = { token: developer.token, body: { password: developer.password } };
@@ -117,7 +117,7 @@ describe('an authenticator app of a developer', () => {
     expect(stored?._signIn ?? {}).toEqual({});
   });
 
-  test('403 REAUTHENTICATION_REQUIRED for the deletion of an account without a password, ten minutes after', async () => {
+  test('403 REAUTHENTICATION_REQUIRED for deleting an account without a password, ten minutes after the sign-in', async () => {
     const { token, email } = await newDeveloper();
     await onControl((db) => db.collection('developers').updateOne({ email }, { $set: { hasPassword: false } }));
     await age(token, 11);
@@ -127,8 +127,8 @@ describe('an authenticator app of a developer', () => {
   });
 });
 
-describe('logging in to the dashboard with an authenticator app', () => {
-  test('200 with the next code, and the cookie, once; the token says how', async () => {
+describe('signing in to the dashboard with an authenticator app', () => {
+  test('200 with the next code and a cookie, only once; the token names the methods', async () => {
     const developer = await newGuarded();
     const ticket = await ticketFor(developer);
     const code = shownCode(developer.secret, 1);
@@ -140,7 +140,7 @@ describe('logging in to the dashboard with an authenticator app', () => {
     expect(await verify({ ticket: await ticketFor(developer), code })).toMatchObject(invalid);
   });
 
-  test('401 for a ticket from before a change of the password, and the new one is not enough either', async () => {
+  test('401 for a ticket from before a password change, and the new password alone is not enough', async () => {
     const developer = await newGuarded();
     const ticket = await ticketFor(developer);
     const body = { currentPassword: developer.password, newPassword: 'another password' };
@@ -149,7 +149,7 @@ describe('logging in to the dashboard with an authenticator app', () => {
     await ticketFor({ ...developer, password: 'another password' });
   });
 
-  test('401 for a ticket that is none', async () => {
+  test('401 for an invalid ticket', async () => {
     const developer = await newGuarded();
     expect(await verify({ ticket: 'A'.repeat(43), recoveryCode: developer.recoveryCodes[0] })).toMatchObject(invalid);
   });

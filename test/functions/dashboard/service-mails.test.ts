@@ -11,7 +11,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('201; the mail of an invitation shows the name of the project without links', async () => {
+test('201; the email of an invitation shows the project’s name without links', async () => {
   const project = await newProject();
   const name = 'Refund due, see https://evil.example';
   await project.developer.dashboard('PATCH', `/api/projects/${project.id}`, { name });
@@ -22,7 +22,7 @@ test('201; the mail of an invitation shows the name of the project without links
   expect(mail.text).not.toContain('evil.example');
 });
 
-test('429 for all but 10 of 50 at once, on a day that has room for 10; the next day begins anew', async () => {
+test('429 for all except 10 of 50 concurrent requests when the day has room for 10; the next day starts over', async () => {
   const day = Date.UTC(2100, 0, 1 + Math.floor(Math.random() * 100_000), 12);
   vi.spyOn(clock, 'now').mockReturnValue(day);
   const today = dayAt(day);

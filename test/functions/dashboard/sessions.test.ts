@@ -31,7 +31,7 @@ const later = (ms: number): void => {
   vi.spyOn(clock, 'now').mockReturnValue(moment);
 };
 
-/** `ok`, or the code of the refusal. */
+/** Returns `ok` or the error code. */
 const outcomeOf = (act: Promise<unknown>): Promise<string> =>
   act.then(
     () => 'ok',
@@ -50,12 +50,12 @@ afterEach(() => {
 });
 
 describe('rotate', () => {
-  test('takes one call of the table', async () => {
+  test('takes one table operation', async () => {
     const { scope, refreshToken } = await newSession();
     expect(await commandsOf(() => rotate(scope, refreshToken, client))).toEqual(['dynamodb TransactWriteItemsCommand']);
   });
 
-  test('REFRESH_TOKEN_INVALID for all but one of 50 at once, and the session goes on', async () => {
+  test('REFRESH_TOKEN_INVALID for all except one of 50 concurrent calls, and the session stays active', async () => {
     const { scope, refreshToken } = await newSession();
     let next = '';
     const act = async (): Promise<void> => {
@@ -65,7 +65,7 @@ describe('rotate', () => {
     expect(await outcomeOf(rotate(scope, next, client))).toBe('ok');
   });
 
-  test('REFRESH_TOKEN_INVALID and nothing else for a token exchanged up to 10 s ago', async () => {
+  test('REFRESH_TOKEN_INVALID without another effect for a token exchanged up to 10 s ago', async () => {
     const { scope, refreshToken } = await newSession();
     later(0);
     const next = await rotate(scope, refreshToken, client);
@@ -74,7 +74,7 @@ describe('rotate', () => {
     expect(await outcomeOf(rotate(scope, next.refreshToken, client))).toBe('ok');
   });
 
-  test('REFRESH_TOKEN_INVALID and the end of the session for a token exchanged earlier', async () => {
+  test('REFRESH_TOKEN_INVALID for a token exchanged earlier, and the session ends', async () => {
     const { scope, userId, refreshToken } = await newSession();
     const other = await newSession(scope, userId);
     const next = await rotate(scope, (await rotate(scope, refreshToken, client)).refreshToken, client);
@@ -84,7 +84,7 @@ describe('rotate', () => {
     expect(await outcomeOf(rotate(scope, other.refreshToken, client))).toBe('ok');
   });
 
-  test('REFRESH_TOKEN_INVALID 7 days after the last rotation, whether or not the table has cleaned up', async () => {
+  test('REFRESH_TOKEN_INVALID 7 days after the last rotation, even if the table still has the session', async () => {
     const { scope, userId, refreshToken } = await newSession();
     later(6 * 24 * 3600_000);
     const next = await rotate(scope, refreshToken, client);
@@ -95,7 +95,7 @@ describe('rotate', () => {
     expect(await listSessions(scope, userId)).toEqual([]);
   });
 
-  test('REFRESH_TOKEN_INVALID in another project, and the session goes on', async () => {
+  test('REFRESH_TOKEN_INVALID in another project, and the session stays active', async () => {
     const { scope, refreshToken } = await newSession();
     const other = projectScope(hex());
     await expect(rotate(other, refreshToken, client)).rejects.toMatchObject(refused);
@@ -104,14 +104,14 @@ describe('rotate', () => {
   });
 });
 
-describe('rotate with a key, whose answer was lost', () => {
+describe('rotate with a key when its response was lost', () => {
   const key = 'one renewal';
   const again = (
     session: { readonly scope: SessionScope; readonly refreshToken: string },
     by: string | undefined = key,
   ) => rotate(session.scope, session.refreshToken, client, by);
 
-  test('takes one call of the table, and a repeat two reads besides', async () => {
+  test('takes one table operation, and a retry two additional reads', async () => {
     const session = await newSession();
     const transaction = 'dynamodb TransactWriteItemsCommand';
     expect(await commandsOf(() => again(session))).toEqual([transaction]);
@@ -119,7 +119,7 @@ describe('rotate with a key, whose answer was lost', () => {
     expect(await commandsOf(() => again(session))).toEqual([read, read, transaction]);
   });
 
-  test('gives 50 at once, and who comes again within 60 s, one token, and the session goes on', async () => {
+  test('returns one token to 50 concurrent calls and to a retry within 60 s, and the session stays active', async () => {
     const session = await newSession();
     const { scope, userId } = session;
     later(0);
@@ -136,7 +136,7 @@ describe('rotate with a key, whose answer was lost', () => {
   test.each([
     ['without a key', undefined],
     ['with another key', 'another renewal'],
-  ])('is REFRESH_TOKEN_INVALID %s, and after 10 s the end of the session', async (_with, other) => {
+  ])('is REFRESH_TOKEN_INVALID %s, and after 10 s the session ends', async (_with, other) => {
     const session = await newSession();
     const { scope, userId } = session;
     later(0);
@@ -150,9 +150,9 @@ describe('rotate with a key, whose answer was lost', () => {
   });
 
   test.each([
-    ['where the exchange had no key', undefined, 10_100],
+    ['when the exchange had no key', undefined, 10_100],
     ['after 60 s', key, 60_100],
-  ])('is REFRESH_TOKEN_INVALID and the end of the session %s', async (_when, first, ms) => {
+  ])('is REFRESH_TOKEN_INVALID and ends the session %s', async (_when, first, ms) => {
     const session = await newSession();
     later(0);
     await rotate(session.scope, session.refreshToken, client, first);
@@ -161,7 +161,7 @@ describe('rotate with a key, whose answer was lost', () => {
     expect(await listSessions(session.scope, session.userId)).toEqual([]);
   });
 
-  test('is REFRESH_TOKEN_INVALID and the end of the session once the next token was used', async () => {
+  test('is REFRESH_TOKEN_INVALID and ends the session 10 s after the next token was used', async () => {
     const session = await newSession();
     later(0);
     const { refreshToken } = await again(session);
@@ -173,7 +173,7 @@ describe('rotate with a key, whose answer was lost', () => {
     expect(await listSessions(session.scope, session.userId)).toEqual([]);
   });
 
-  test('is REFRESH_TOKEN_INVALID where the session has ended meanwhile, or is of another project', async () => {
+  test('is REFRESH_TOKEN_INVALID when the session has ended, or belongs to another project', async () => {
     const session = await newSession();
     await again(session);
     await expect(again({ ...session, scope: projectScope(hex()) })).rejects.toMatchObject(refused);
@@ -182,7 +182,7 @@ describe('rotate with a key, whose answer was lost', () => {
     expect(await listSessions(session.scope, session.userId)).toEqual([]);
   });
 
-  test('keeps how the session was signed in to', async () => {
+  test('keeps the sign-in methods of the session', async () => {
     const scope = projectScope(hex());
     const session = { scope, ...(await startSession(scope, hex(), client, [], ['pwd', 'totp'])) };
     const first = await again(session);
@@ -192,14 +192,14 @@ describe('rotate with a key, whose answer was lost', () => {
 });
 
 describe('a revoked session', () => {
-  test('REFRESH_TOKEN_INVALID from the moment it is revoked', async () => {
+  test('REFRESH_TOKEN_INVALID immediately after the revocation', async () => {
     const { scope, userId, sessionId, refreshToken } = await newSession();
     expect(await endSession(scope, userId, sessionId)).toBe(true);
     await expect(rotate(scope, refreshToken, client)).rejects.toMatchObject(refused);
     expect(await endSession(scope, userId, sessionId)).toBe(false);
   });
 
-  test('never comes back, however rotations and a revocation meet', async () => {
+  test('never becomes active again, in whatever order rotations and a revocation run', async () => {
     const { scope, userId, sessionId, refreshToken } = await newSession();
     const tokens = [refreshToken];
     await inParallel(50, async (index) => {
@@ -214,15 +214,15 @@ describe('a revoked session', () => {
     expect(await listSessions(scope, userId)).toEqual([]);
   });
 
-  test('is not that of another user', async () => {
+  test('cannot be ended by another user', async () => {
     const { scope, sessionId, refreshToken } = await newSession();
     expect(await endSession(scope, hex(), sessionId)).toBe(false);
     expect(await outcomeOf(rotate(scope, refreshToken, client))).toBe('ok');
   });
 });
 
-describe('a session that has expired, whether or not the table has cleaned up', () => {
-  test('TOKEN_INVALID for what it asks, SESSION_NOT_FOUND where it is to be ended', async () => {
+describe('a session that has expired, whether or not the table still has it', () => {
+  test('TOKEN_INVALID for its requests, SESSION_NOT_FOUND for ending it', async () => {
     const { scope, userId, sessionId } = await newSession();
     await requireSession(scope, userId, sessionId);
     later(4 * 24 * 3600_000);
@@ -241,7 +241,7 @@ describe('a session that has expired, whether or not the table has cleaned up', 
 });
 
 describe('the sessions of a user', () => {
-  test('are listed with the one used last first, and no token', async () => {
+  test('are listed with the last used first, without tokens', async () => {
     const first = await newSession();
     later(1000);
     const second = await newSession(first.scope, first.userId);
@@ -255,7 +255,7 @@ describe('the sessions of a user', () => {
     expect(JSON.stringify(sessions)).not.toContain(refreshToken);
   });
 
-  test('all end but the one that is excepted', async () => {
+  test('all end except the given one', async () => {
     const kept = await newSession();
     const others = await inParallel(25, () => startSession(kept.scope, kept.userId, client));
     const stranger = await newSession(kept.scope);
@@ -272,7 +272,7 @@ describe('startSignIn', () => {
   const countFailure = async (attempt: PasswordSignIn): Promise<void> => (await startSignIn(attempt)).fail();
   const newAttempt = () => ({ scope: projectScope(hex()), address: 'ann@example.com', ip: '192.0.2.7' });
 
-  test('ACCOUNT_LOCKED for all but five of 50 at once, until 15 minutes after the first', async () => {
+  test('ACCOUNT_LOCKED for all except five of 50 concurrent failures, until 15 minutes after the first', async () => {
     const attempt = newAttempt();
     expect(await outcomes(50, () => countFailure(attempt))).toEqual({ ok: 5, ACCOUNT_LOCKED: 45 });
     await expect(countFailure(attempt)).rejects.toMatchObject({ retryAfter: expect.closeTo(900, -1) });
@@ -280,7 +280,7 @@ describe('startSignIn', () => {
     expect(await outcomes(50, () => countFailure(attempt))).toEqual({ ok: 5, ACCOUNT_LOCKED: 45 });
   });
 
-  test('lets the same address in from elsewhere, other addresses, and the same address of another project', async () => {
+  test('allows the same address from another IP, other addresses, and the same address in another project', async () => {
     const attempt = newAttempt();
     await outcomes(6, () => countFailure(attempt));
     expect(await outcomeOf(countFailure({ ...attempt, ip: '192.0.2.8' }))).toBe('ok');
@@ -289,13 +289,13 @@ describe('startSignIn', () => {
     expect(await outcomeOf(countFailure(attempt))).toBe('ACCOUNT_LOCKED');
   });
 
-  test('ACCOUNT_LOCKED for one party that changes its address within a /64 of IPv6', async () => {
+  test('ACCOUNT_LOCKED for one client that changes its address within an IPv6 /64', async () => {
     const attempt = newAttempt();
     const from = (index: number) => countFailure({ ...attempt, ip: `2001:db8:1:2::${index.toString(16)}` });
     expect(await outcomes(10, from)).toEqual({ ok: 5, ACCOUNT_LOCKED: 5 });
   });
 
-  test('ACCOUNT_LOCKED for all but 100 in an hour from anywhere; each success makes room for itself only', async () => {
+  test('ACCOUNT_LOCKED for all except 100 in an hour from any IP; each success frees only its own attempt', async () => {
     const attempt = newAttempt();
     const from = (index: number) => ({ ...attempt, ip: `198.51.100.${index}` });
     const started = await startSignIn(from(0));
@@ -306,7 +306,7 @@ describe('startSignIn', () => {
     expect(await outcomeOf(countFailure(from(1)))).toBe('ok');
   });
 
-  test('starts anew after a success', async () => {
+  test('starts counting again after a success', async () => {
     const attempt = newAttempt();
     for (let round = 0; round < 3; round++) {
       expect(await outcomes(4, () => countFailure(attempt))).toEqual({ ok: 4 });

@@ -26,7 +26,7 @@ afterEach(() => {
 const rotate = ({ developer, id }: TestProject) =>
   developer.dashboard<{ data: { kid: string; signsFrom: string } }>('POST', `/api/projects/${id}/signing-keys/rotate`);
 
-/** The project as a function knows it that has just looked it up. */
+/** The project as a function has it directly after a lookup. */
 const known = async ({ secretKey }: TestProject): Promise<Project> => {
   forgetProjects();
   const match = await findProjectByKey(secretKey, '');
@@ -42,7 +42,7 @@ const sign = async (project: Project): Promise<string> => (await issueAccessToke
 const kidsOf = (project: Project) => getJwks(project).keys.map(({ kid }) => kid);
 
 describe('rotating the signing key', () => {
-  test('201 with the new key’s id; tokens that are out stay valid until they expire, then the old key is gone', async () => {
+  test('201 with the new key’s id; issued tokens stay valid until they expire, then the old key is removed', async () => {
     const project = await newProject();
     const before = await known(project);
     const old = await sign(before);
@@ -73,10 +73,10 @@ describe('rotating the signing key', () => {
     await expect(verifyAccessToken(published, late)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
   });
 
-  test('200 for every user at a server that caches the key set, while the key is rotated', async () => {
+  test('200 for every user at a server that caches the key set while the key is rotated', async () => {
     const project = await newProject();
     const url = new URL(`/api/userAuth/jwks/${project.id}`, inject('stack').baseUrl);
-    // A cache before the API, which keeps the key set as long as its answer lets it, by a clock of the test's own.
+    // A cache in front of the API, which keeps the key set as long as the response allows, by the test’s own clock.
     let now = Date.now();
     let kept: { readonly text: string; readonly until: number } | undefined;
     let fetches = 0;
@@ -98,7 +98,8 @@ describe('rotating the signing key', () => {
     await verify(before);
     const { kid } = (await rotate(project)).body.data;
     const rotated = await known(project);
-    // A process may know the project as it was for 5 s, which no clock of the test shortens; so many at once ask each.
+    // A process may use a cached project for 5 s, which the test’s clock cannot shorten, so many requests reach all
+    // processes.
     await eventually(async () => {
       const texts = await Promise.all(Array.from({ length: 20 }, async () => (await fetch(url)).text()));
       expect(texts.filter((text) => !text.includes(kid))).toEqual([]);
@@ -113,7 +114,7 @@ describe('rotating the signing key', () => {
     expect(fetches).toBeLessThan(10);
   });
 
-  test('201 a second time leaves the key that was replaced first no longer to live', async () => {
+  test('201 a second time does not extend the lifetime of the first replaced key', async () => {
     const project = await newProject();
     const [first] = kidsOf(await known(project));
     const endOf = async () => (await known(project)).signingKeys.find(({ kid }) => kid === first)?.retiresAt?.getTime();
@@ -124,7 +125,7 @@ describe('rotating the signing key', () => {
     expect(await endOf()).toBe(end);
   });
 
-  test('201 for 19 at once: every key is there, and the first token still counts', async () => {
+  test('201 for 19 concurrent rotations: every key is kept, and the first token stays valid', async () => {
     const project = await newProject();
     const token = await sign(await known(project));
     expect(tally(await inParallel(19, () => rotate(project)))).toEqual({ 201: 19 });
@@ -133,7 +134,7 @@ describe('rotating the signing key', () => {
     expect(await verifyAccessToken(now, token)).toEqual(bearer);
   });
 
-  test('201 for 40 at once: the key that signs until the next one does is among the 20 that are kept', async () => {
+  test('201 for 40 concurrent rotations: the current signing key is among the 20 that are kept', async () => {
     const project = await newProject();
     const before = await sign(await known(project));
     expect(tally(await inParallel(40, () => rotate(project)))).toEqual({ 201: 40 });
@@ -145,7 +146,7 @@ describe('rotating the signing key', () => {
     }
   });
 
-  test('shows nothing private', async () => {
+  test('contains nothing private', async () => {
     const project = await newProject();
     await rotate(project);
     const view = await project.developer.dashboard('GET', `/api/projects/${project.id}`);

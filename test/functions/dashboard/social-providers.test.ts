@@ -12,7 +12,7 @@ const pkcs8 = { type: 'pkcs8', format: 'pem' } as const;
 const none = { enabled: false, clientId: null, hasClientSecret: false };
 const secret = 'a-client-secret-0123456789';
 
-/** What a project shows that has these registrations and no others. */
+/** Returns a project’s social providers with only these registrations. */
 const withNone = (registered: Readonly<Record<string, object>>) => ({
   ...forEachProvider(() => none),
   apple: { enabled: false, clientId: null, teamId: null, keyId: null, hasPrivateKey: false },
@@ -44,7 +44,7 @@ const stored = () =>
   onControl((db) => db.collection<ProjectRecord>('projects').findOne({ _id: new ObjectId(project.id) }));
 
 describe('PATCH /api/projects/:projectId with socialProviders', () => {
-  test('200, shown without the secret, which is stored sealed to its place', async () => {
+  test('200 without the secret, which is stored encrypted and bound to its project and field', async () => {
     expect(await shown()).toEqual(withNone({}));
     const answer = await patch({ github: { enabled: true, clientId: 'id-1', clientSecret: secret } });
     const expected = withNone({ github: { enabled: true, clientId: 'id-1', hasClientSecret: true } });
@@ -60,7 +60,7 @@ describe('PATCH /api/projects/:projectId with socialProviders', () => {
     await expect(open(sealed, project.id)).rejects.toThrow();
   });
 
-  test('200 for Apple, whose secret is a key: its lines and all are stored sealed', async () => {
+  test('200 for Apple, whose secret is a private key; it is stored encrypted with its line breaks', async () => {
     const privateKey = pem('P-256');
     const ids = { clientId: 'com.example.app', teamId: 'TEAM123456', keyId: 'KEY1234567' };
     expect(await patch({ apple: { enabled: true, ...ids, privateKey: `\n${privateKey}\n` } })).toMatchObject({
@@ -76,7 +76,7 @@ describe('PATCH /api/projects/:projectId with socialProviders', () => {
     }
   });
 
-  test('200 and changes only what is given', async () => {
+  test('200 and only the given fields change', async () => {
     await patch({ github: { enabled: true, clientId: 'id-1', clientSecret: secret } });
     await patch({ google: { clientId: 'id-2' } });
     await patch({ github: { clientId: 'id-3' } });
@@ -150,7 +150,7 @@ describe('PATCH /api/projects/:projectId with socialProviders', () => {
   });
 
   test.each<['clientId' | 'clientSecret']>([['clientId'], ['clientSecret']])(
-    '400 for %s cleared while the provider is enabled, which stays as it is',
+    '400 when %s is cleared while the provider is enabled, which stays unchanged',
     async (field) => {
       await patch({ github: { enabled: true, clientId: 'id-1', clientSecret: secret } });
       expect(await patch({ github: { [field]: null } })).toMatchObject({
@@ -161,7 +161,7 @@ describe('PATCH /api/projects/:projectId with socialProviders', () => {
     },
   );
 
-  test('200 or 400, never enabled without a secret: 50 at once enable the provider and clear its secret', async () => {
+  test('200 or 400 when 50 concurrent requests enable the provider and clear its secret: never enabled without a secret', async () => {
     const complete = { clientId: 'id-1', clientSecret: secret };
     await patch({ github: { enabled: false, ...complete } });
     const answers = await inParallel(50, (n) =>

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
-/** An endpoint on loopback that may be connected to. */
+/** A loopback endpoint that the service may connect to. */
 const endpointOf = async (
   fault: Parameters<HttpProxy['meet']>[0],
 ): Promise<{ readonly endpoint: string; readonly server: HttpProxy }> => {
@@ -58,30 +58,30 @@ const expectRefused = async (endpoint: string, field: string | undefined, messag
   expect(performance.now() - begin).toBeLessThan(promisedMs);
 };
 
-test('400 where nothing listens', async () => {
+test('400 when no server listens', async () => {
   const { endpoint } = await endpointOf('cut');
   await servers.pop()?.close();
   await expectRefused(endpoint, 'endpoint', 'could not be reached');
 });
 
-test('400 within 5 seconds where nothing answers', async () => {
+test('400 within 5 seconds when the server does not respond', async () => {
   const { endpoint } = await endpointOf('hang');
   await expectRefused(endpoint, 'endpoint', 'could not be reached');
 });
 
-test('400 where every connection is cut', async () => {
+test('400 when every connection is cut', async () => {
   const { endpoint } = await endpointOf('cut');
   await expectRefused(endpoint, 'endpoint', 'could not be reached');
 });
 
-test('400 of a redirect, which is not followed', async () => {
+test('400 for a redirect, which is not followed', async () => {
   const inside = await endpointOf({ body: 'inside' });
   const { endpoint } = await endpointOf({ status: 307, headers: { location: inside.endpoint } });
   await expectRefused(endpoint, undefined, 'failed to write');
   expect(inside.server.asked).toEqual([]);
 });
 
-test('400 of a server that says yes to everything and keeps nothing', async () => {
+test('400 when a server accepts everything and stores nothing', async () => {
   const { endpoint } = await endpointOf({ body: 'fine' });
   await expectRefused(endpoint, 'endpoint', 'no S3-compatible storage');
 });
@@ -93,7 +93,7 @@ test.each<[string, number, string, string | undefined, string]>([
   ['has no such bucket', 404, 'NoSuchBucket', 'bucket', 'bucket does not exist'],
   ['is in another region', 400, 'AuthorizationHeaderMalformed', 'region', 'region is not'],
   ['fails', 500, 'InternalError', undefined, 'it answered 500'],
-])('400 of a storage that %s', async (_what, status, code, field, message) => {
+])('400 when a storage %s', async (_what, status, code, field, message) => {
   const { endpoint } = await endpointOf(xml(status, code));
   await expectRefused(endpoint, field, message);
 });
@@ -102,18 +102,21 @@ test.each<[string, string, string | undefined, string]>([
   ['HEAD', 'AccessDenied', 'accessKeyId', 'read objects'],
   ['COPY', 'AccessDenied', 'accessKeyId', 'copy objects'],
   ['DELETE', 'AccessDenied', 'accessKeyId', 'delete objects'],
-])('400 of a storage that allows all but %s, and nothing is left there', async (refused, code, field, message) => {
-  const { endpoint, server } = await endpointOf((request) => {
-    const { method, path } = request;
-    if (isCopy(request) ? refused === 'COPY' : method === refused) return xml(403, code);
-    if (method === 'HEAD') return path.includes('-copy') ? { status: 404 } : there;
-    return isCopy(request) ? copied : {};
-  });
-  await expectRefused(endpoint, field, message);
-  expect(server.asked.filter(({ method }) => method === 'DELETE').length).toBeGreaterThanOrEqual(2);
-});
+])(
+  '400 when a storage allows everything except %s; no test file stays there',
+  async (refused, code, field, message) => {
+    const { endpoint, server } = await endpointOf((request) => {
+      const { method, path } = request;
+      if (isCopy(request) ? refused === 'COPY' : method === refused) return xml(403, code);
+      if (method === 'HEAD') return path.includes('-copy') ? { status: 404 } : there;
+      return isCopy(request) ? copied : {};
+    });
+    await expectRefused(endpoint, field, message);
+    expect(server.asked.filter(({ method }) => method === 'DELETE').length).toBeGreaterThanOrEqual(2);
+  },
+);
 
-test('400 of a storage that still has what was deleted', async () => {
+test('400 when a storage still has a deleted file', async () => {
   const { endpoint } = await endpointOf((request) => {
     if (request.method === 'HEAD') return request.path.includes('-copy') ? { status: 404 } : there;
     return isCopy(request) ? copied : {};
@@ -121,7 +124,7 @@ test('400 of a storage that still has what was deleted', async () => {
   await expectRefused(endpoint, 'endpoint', 'still has what was deleted');
 });
 
-test('400 of an answer that has no end', async () => {
+test('400 for a response without an end', async () => {
   const { endpoint } = await endpointOf({
     status: 403,
     headers: { 'content-type': 'application/xml' },
@@ -131,7 +134,7 @@ test('400 of an answer that has no end', async () => {
   await expectRefused(endpoint, 'accessKeyId', 'does not let this access key');
 });
 
-test('400 of a name that leads inside once it has been checked', async () => {
+test('400 when a host name resolves to an internal address after its check', async () => {
   const inside = await endpointOf({ body: 'inside' });
   const { port } = new URL(inside.endpoint);
   const resolver = Symbol.for('basalt.resolver');

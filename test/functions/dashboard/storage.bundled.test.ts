@@ -44,7 +44,7 @@ const connect = (project: TestProject, change: object = {}) =>
   project.developer.dashboard<Connected>('PUT', storagePath(project), { ...external(), ...change });
 const disconnect = (project: TestProject) => project.developer.dashboard<Connected>('DELETE', storagePath(project));
 
-/** Another secret key of the project, which no function has met. */
+/** Another secret key of the project that no function has cached. */
 const newKey = async (project: TestProject): Promise<string> => {
   const path = `/api/projects/${project.id}/keys/rotate`;
   const { body } = await project.developer.dashboard<{ data: { key: string } }>('POST', path, { type: 'secret' });
@@ -72,7 +72,7 @@ describe('uploading a file as its developer', () => {
     );
   const text = { filename: 'mine.txt', contentType: 'text/plain', size: 5 };
 
-  test('200 in three steps, without a key of the project; confirming is in the audit trail', async () => {
+  test('200 in three steps, without a key of the project; the audit trail has the confirmation', async () => {
     const { status, body } = await ask(text);
     expect(status).toBe(200);
     const { filePath, signedUrl } = body.data;
@@ -113,7 +113,7 @@ describe('links and visibility', () => {
   const sign = (body: object, who = project.developer) =>
     who.dashboard<Links>('POST', `${storagePath(project)}/sign`, body);
 
-  test('200 a file becomes private, which links open to members, and public again', async () => {
+  test('200 when a file becomes private, with links for members, and public again', async () => {
     const { path, url } = await uploadFile(project, 'for few');
     expect(await hide(path)).toMatchObject({ status: 200, body: { data: { path, visibility: 'private', url: null } } });
     expect((await read(url)).status).toBe(404);
@@ -133,14 +133,14 @@ describe('links and visibility', () => {
     expect((await sign({ paths: [other.path] }, stranger)).status).toBe(404);
   });
 
-  test('400 VALIDATION_FAILED for an unknown field, 400 INVALID_SIZE for a size that there is none of', async () => {
+  test('400 VALIDATION_FAILED for an unknown field, 400 INVALID_SIZE for an unknown size', async () => {
     expect(await sign({ paths: ['a'], for: 1 })).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
     expect(await sign({ paths: ['a'], width: 65 })).toMatchObject({ status: 400, body: { code: 'INVALID_SIZE' } });
   });
 });
 
 describe('listing files', () => {
-  test('200 confirmed ones, newest first, paged, with addresses that anybody can read', async () => {
+  test('200 with confirmed files, newest first, paged, with public URLs', async () => {
     const own = await newProject([], project.developer);
     expect((await list(own)).body.data).toEqual({ items: [], total: 0, page: 1, limit: 100 });
     const files: Confirmed[] = [];
@@ -189,7 +189,7 @@ describe('listing files', () => {
 });
 
 describe('deleting files', () => {
-  test('200 an answer for each path; what was deleted is gone, and its room is free', async () => {
+  test('200 with a result for each path; deleted files are gone and free their room', async () => {
     const own = await newProject([], await newDeveloper('free'));
     const foreign = await uploadFile(project, 'foreign');
     const files = [await uploadFile(own, 'first'), await uploadFile(own, 'second'), await uploadFile(own, 'third')];
@@ -209,7 +209,7 @@ describe('deleting files', () => {
     expect((await confirm(own, pending, 7)).status).toBe(200);
   });
 
-  test('200 once for each of 100 files, however many ask at once', async () => {
+  test('200 with each of 100 files deleted once by concurrent requests', async () => {
     const own = await newProject([], project.developer);
     const paths = await inParallel(20, async (index) => (await uploadFile(own, `file ${index}`)).path);
     const asked = [...paths, ...Array.from({ length: 80 }, (_, index) => `${own.id}/none-${index}`)];
@@ -234,8 +234,8 @@ describe('deleting files', () => {
   });
 });
 
-describe('storage of one’s own', () => {
-  test('200 takes the files from then on, without cap and quota; ours come back afterwards', async () => {
+describe('the project’s own storage', () => {
+  test('200 stores new files there without limit and quota; our files return after disconnecting', async () => {
     const own = await newProject([], project.developer);
     const { status, body } = await connect(own);
     expect({ status, message: body.message, storage: body.data.storage }).toEqual({
@@ -243,7 +243,7 @@ describe('storage of one’s own', () => {
       message: 'Storage connected',
       storage: { external: true, endpoint: external().endpoint },
     });
-    // What S3's own CORS configuration takes, with the methods and headers of the specification but OPTIONS.
+    // The CORS rules that S3 accepts: the methods and headers of the specification except OPTIONS.
     expect(body.data.cors).toEqual([
       {
         AllowedOrigins: ['*'],
@@ -266,7 +266,7 @@ describe('storage of one’s own', () => {
     });
     expect(await pathsOf(own)).toEqual([]);
     expect(await read(theirs.url)).toEqual({ status: 200, text: 'theirs' });
-    // With its old key, the functions would know the project as it was for five seconds more.
+    // With the old key the functions would use the cached project for five more seconds.
     const key = await newKey(own);
     const api: typeof own.api = (method, path, options) => own.api(method, path, { ...options, key });
     const ours = await uploadFile({ api }, 'ours');
@@ -281,7 +281,7 @@ describe('storage of one’s own', () => {
     expect(await read(ours.url)).toEqual({ status: 200, text: 'ours' });
   });
 
-  test('200 with files and deletions of many, as in ours', async () => {
+  test('200 with files and bulk deletions, as in our storage', async () => {
     const own = await newProject([], project.developer);
     await connect(own);
     const paths = await inParallel(3, async (index) => (await uploadFile(own, `file ${index}`)).path);
@@ -289,7 +289,7 @@ describe('storage of one’s own', () => {
     expect(await pathsOf(own)).toEqual([]);
   });
 
-  test.each([undefined, null])('200 with public host %s: no address, and a warning', async (publicHost) => {
+  test.each([undefined, null])('200 with public host %s: no URL, and a warning', async (publicHost) => {
     const own = await newProject([], project.developer);
     expect((await connect(own, { publicHost })).status).toBe(200);
     expect(await uploadFile(own, 'x')).toMatchObject({ url: null, warning: expect.any(String) });
@@ -307,7 +307,7 @@ describe('storage of one’s own', () => {
     expect(url).toBe(`${base}/files/${path}`);
   });
 
-  test('200 to disconnect where none is connected, and twice', async () => {
+  test('200 to disconnect when no storage is connected, and twice', async () => {
     const own = await newProject([], project.developer);
     expect((await disconnect(own)).status).toBe(200);
     await connect(own);
@@ -315,7 +315,7 @@ describe('storage of one’s own', () => {
     expect((await disconnect(own)).status).toBe(200);
   });
 
-  test('200 keeps the access key sealed: it is in no answer, and in no record as it is', async () => {
+  test('200 with the access key encrypted: no response contains it, and no record in plain text', async () => {
     const own = await newProject([], project.developer);
     const { accessKeyId, secretAccessKey } = external();
     const answers = [
@@ -345,7 +345,7 @@ describe('storage of one’s own', () => {
     ['an access key that is unknown', 'accessKeyId', 'refused accessKeyId and secretAccessKey', { accessKeyId: 'x' }],
     ['a bucket that is missing', 'bucket', 'does not exist', { bucket: 'none' }],
     ['another region', 'region', 'region is not', { region: 'eu-north-1' }],
-  ])('400 with %s, and the storage stays as it was', async (_what, field, message, change) => {
+  ])('400 with %s, and the storage stays unchanged', async (_what, field, message, change) => {
     const own = await newProject([], project.developer);
     await connect(own);
     const { status, body } = await connect(own, change);
@@ -375,10 +375,10 @@ describe('storage of one’s own', () => {
     'https://minio.internal',
     'https://minio.local',
     'https://metadata.google.internal',
-  ])('400 with the endpoint %s, which no customer may reach', async (endpoint) => {
+  ])('400 with the endpoint %s, which customers may not use', async (endpoint) => {
     const { status, body } = await connect(project, { endpoint });
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'INVALID_STORAGE' });
-    // The local stack also says how such an address is permitted.
+    // The local stack also explains how to permit such an address.
     expect(body.message).toMatch(
       /^endpoint must be a host on the public internet; this one is private or reserved\.(?: Locally, restart with \S+ npm start, and use http:\S+\.)?$/,
     );
@@ -388,7 +388,7 @@ describe('storage of one’s own', () => {
     ['an endpoint without TLS', { endpoint: 'http://s3.example.com' }, 'INVALID_STORAGE'],
     ['an endpoint with a query', { endpoint: 'https://s3.example.com/?a' }, 'VALIDATION_FAILED'],
     ['an endpoint with a user', { endpoint: 'https://a:b@s3.example.com' }, 'VALIDATION_FAILED'],
-    ['an endpoint that is none', { endpoint: 's3.example.com' }, 'VALIDATION_FAILED'],
+    ['an invalid endpoint', { endpoint: 's3.example.com' }, 'VALIDATION_FAILED'],
     ['an endpoint of another scheme', { endpoint: 'file:///etc/passwd' }, 'VALIDATION_FAILED'],
     ['an operator for an endpoint', { endpoint: { $ne: '' } }, 'VALIDATION_FAILED'],
     ['no endpoint', { endpoint: undefined }, 'VALIDATION_FAILED'],
@@ -399,7 +399,7 @@ describe('storage of one’s own', () => {
     ['an empty secret', { secretAccessKey: '' }, 'VALIDATION_FAILED'],
     ['a public host with a script', { publicHost: 'javascript://x' }, 'VALIDATION_FAILED'],
     ['a public host with a query', { publicHost: 'https://x.example.com/?a=' }, 'VALIDATION_FAILED'],
-    ['a field that is not known', { keys: 'x' }, 'VALIDATION_FAILED'],
+    ['an unknown field', { keys: 'x' }, 'VALIDATION_FAILED'],
   ])('400 with %s', async (_what, change, code) => {
     expect(await connect(project, change)).toMatchObject({ status: 400, body: { code } });
   });

@@ -19,7 +19,7 @@ afterEach(() => {
 const newPassword = 'a new password';
 const client = { ip: '192.0.2.1', userAgent: 'test' };
 
-/** What a developer does whose session was stolen: each ends that session and every token. */
+/** The reactions of a developer to a stolen session; each ends that session and every token. */
 const recoveries: Readonly<Record<string, (victim: Developer, developerId: string) => Promise<unknown>>> = {
   'a password reset': async ({ email }, developerId) => {
     const place = { scope: developerScope, kind: 'reset', addressKey: addressKeyOf(email) } as const;
@@ -36,10 +36,10 @@ const recoveries: Readonly<Record<string, (victim: Developer, developerId: strin
     linkDeveloper({ id: email, name: undefined, username: undefined, addresses: [{ email, verified: true }] }),
 };
 
-describe.each(Object.entries(recoveries))('%s while tokens are made', (_name, recover) => {
+describe.each(Object.entries(recoveries))('%s while tokens are created', (_name, recover) => {
   const body = { name: 'thief', scopes: ['projects:read' as const], expiresInDays: 365 };
 
-  /** A developer's stolen session, and what the developer who lost it does. */
+  /** A developer’s stolen session, and the developer’s reaction. */
   const stolenSession = async () => {
     const victim = await newUnverified();
     const bearer = await verifyDashboardToken(victim.token);
@@ -50,7 +50,7 @@ describe.each(Object.entries(recoveries))('%s while tokens are made', (_name, re
       db.collection<TokenRecord>('personalTokens').countDocuments({ developerId: new ObjectId(developerId) }),
     );
 
-  test('401, and no token is left, where the session ends just before the token is stored', async () => {
+  test('401, and no token is left, when the session ends just before the token is stored', async () => {
     const { bearer, reset } = await stolenSession();
     const insertOne = Collection.prototype.insertOne;
     vi.spyOn(Collection.prototype, 'insertOne').mockImplementationOnce(async function (this: Collection, ...args) {
@@ -61,7 +61,7 @@ describe.each(Object.entries(recoveries))('%s while tokens are made', (_name, re
     expect(await tokensOf(bearer.userId)).toBe(0);
   });
 
-  test('401, and no token is left, where it is asked for just before the password is another', async () => {
+  test('401, and no token is left, when it is requested just before the password changes', async () => {
     const { bearer, reset } = await stolenSession();
     const findOneAndUpdate = Collection.prototype.findOneAndUpdate;
     let asked: unknown;
@@ -77,7 +77,7 @@ describe.each(Object.entries(recoveries))('%s while tokens are made', (_name, re
     expect(await tokensOf(bearer.userId)).toBe(0);
   });
 
-  test('503, and the tokens of before are gone, where nothing is done any more after the password is another', async () => {
+  test('503, and earlier tokens are deleted, when the process dies directly after the password change', async () => {
     const { bearer, reset } = await stolenSession();
     await createToken(developerAccounts, bearer, body);
     const deleteMany = Collection.prototype.deleteMany;
@@ -100,7 +100,7 @@ describe.each(Object.entries(recoveries))('%s while tokens are made', (_name, re
     expect(await tokensOf(bearer.userId)).toBe(0);
   });
 
-  test('401 for every token of 50 that were made at once with it', async () => {
+  test('401 for every token of 50 that were created concurrently', async () => {
     const { bearer, reset } = await stolenSession();
     const making = inParallel(50, async () => createToken(developerAccounts, bearer, body).catch(() => undefined));
     await reset();

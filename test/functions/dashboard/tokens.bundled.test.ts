@@ -50,8 +50,8 @@ const as = (token: string, method: string, path: string, body?: unknown) =>
 const storedToken = (id: string) =>
   onControl((db) => db.collection<TokenRecord>('personalTokens').findOne({ _id: new ObjectId(id) }));
 
-describe('making a token', () => {
-  test('201 with the token, shown this once; kept is its hash', async () => {
+describe('creating a token', () => {
+  test('201 with the token, which is shown only this time and stored as a hash', async () => {
     const answer = await create({ name: ' deploy ', scopes: ['projects:read', 'projects:read', 'mail:write'] });
     expect(answer.status).toBe(201);
     const { token, ...shown } = answer.body.data;
@@ -89,7 +89,7 @@ describe('making a token', () => {
     expect(await create(body)).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
   });
 
-  test('403 LIMIT_REACHED: of 60 at once exactly 50 are made; one that is revoked or has expired makes room', async () => {
+  test('403 LIMIT_REACHED: exactly 50 of 60 concurrent requests succeed; a revoked or expired token makes room', async () => {
     const other = await newDeveloper();
     const answers = await inParallel(60, () => create({}, other));
     expect(tally(answers)).toEqual({ 201: 50, 403: 10 });
@@ -106,7 +106,7 @@ describe('making a token', () => {
     expect((await create({}, other)).status).toBe(201);
   });
 
-  test('401 TOKEN_INVALID where the session has ended meanwhile', async () => {
+  test('401 TOKEN_INVALID when the session has ended meanwhile', async () => {
     const other = await newDeveloper();
     const sessions = await other.dashboard<{ data: { items: { _id: string }[] } }>('GET', '/api/auth/sessions');
     await other.dashboard('DELETE', `/api/auth/sessions/${sessions.body.data.items[0]?._id}`);
@@ -115,7 +115,7 @@ describe('making a token', () => {
 });
 
 describe('a token', () => {
-  test('200 with its scope, 403 SCOPE_REQUIRED naming the scope without it', async () => {
+  test('200 with its scope, 403 SCOPE_REQUIRED with the missing scope', async () => {
     const { token } = await newPersonalToken(developer, ['documents:read', 'collections:write']);
     const collections = `/api/projects/${project.id}/collections`;
     expect((await as(token, 'POST', collections, { name: 'made', schema: null })).status).toBe(201);
@@ -134,7 +134,7 @@ describe('a token', () => {
     });
   });
 
-  test('403 SCOPE_REQUIRED for what concerns accounts, whatever its scopes', async () => {
+  test('403 SCOPE_REQUIRED for account routes, whatever its scopes are', async () => {
     const { token, _id } = await newPersonalToken(developer, scopes);
     const acts: [string, string, unknown?][] = [
       ['GET', '/api/auth/tokens'],
@@ -157,7 +157,7 @@ describe('a token', () => {
     });
   });
 
-  test('404 for other projects than it is confined to, and 403 for making one', async () => {
+  test('404 for projects outside its restriction, and 403 for creating one', async () => {
     const other = await newProject([], developer);
     const { token } = await newPersonalToken(developer, ['projects:read', 'projects:write', 'keys:write'], {
       projectIds: [project.id],
@@ -176,7 +176,7 @@ describe('a token', () => {
     });
   });
 
-  test('403 SCOPE_REQUIRED for an invitation or a role with more than its own scopes; 201 and 200 with all of them', async () => {
+  test('403 SCOPE_REQUIRED for an invitation or role beyond its own scopes; 201 and 200 with all of them', async () => {
     const owned = await newProject();
     const path = `/api/projects/${owned.id}/members`;
     const member = await newMember(owned, 'viewer');
@@ -205,7 +205,7 @@ describe('a token', () => {
     expect(tally(await ask(scopes, 'admin'))).toEqual({ 200: 1, 201: 1 });
   });
 
-  test('403 SCOPE_REQUIRED for a webhook whose events it may not read, also by one field more; 200 to switch it off', async () => {
+  test('403 SCOPE_REQUIRED for a webhook with events or extra fields beyond its read scopes; 200 to disable it', async () => {
     const owned = await newProject([{ name: 'notes', changes: true }]);
     const path = `/api/projects/${owned.id}/webhooks`;
     const url = 'https://93.184.215.14/hook';
@@ -237,7 +237,7 @@ describe('a token', () => {
     }
   });
 
-  test('401 at once when it is revoked; 404 when that is tried again, or by another', async () => {
+  test('401 immediately after it is revoked; 404 for a second revocation, or one by another developer', async () => {
     const stranger = await newDeveloper();
     const { token, _id } = await newPersonalToken(developer, ['projects:read']);
     const path = `/api/auth/tokens/${_id}`;
@@ -251,7 +251,7 @@ describe('a token', () => {
     expect(await developer.dashboard('DELETE', '/api/auth/tokens/$ne')).toMatchObject(notFound);
   });
 
-  test('401 TOKEN_INVALID once it has expired, whether or not it is still stored', async () => {
+  test('401 TOKEN_INVALID when it has expired, even if it is still stored', async () => {
     const { token } = await newPersonalToken(developer, ['projects:read'], { expiresInDays: 1 });
     const read = () => invoke(getProject, { token, params: { projectId: project.id } });
     later(86_400_000 - 60_000);
@@ -267,11 +267,11 @@ describe('a token', () => {
     },
   );
 
-  test('its use is noted at most once an hour, and costs one look-up otherwise', async () => {
+  test('its use is recorded at most once an hour; other uses cost one lookup', async () => {
     const fresh = await newProject();
     const { token, _id } = await newPersonalToken(fresh.developer, ['projects:read']);
     const use = () => commandsOf(() => invoke(getProject, { token, params: { projectId: fresh.id } }));
-    // What is remembered for some seconds may not be asked for again in between.
+    // A stopped clock keeps cached lookups from being repeated in between.
     vi.spyOn(clock, 'now').mockReturnValue(Date.now());
     expect(await use()).toEqual(['mongodb find', 'mongodb find', 'mongodb find', 'mongodb update']);
     const first = (await storedToken(_id))?.lastUsedAt;

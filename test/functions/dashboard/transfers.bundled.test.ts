@@ -18,19 +18,19 @@ beforeAll(async () => {
   at = await openTransfers([everyType, people, notes]);
 });
 
-describe('what was lost', () => {
-  test('is put on the queue again once it is due', async () => {
+describe('a lost export or import', () => {
+  test('is queued again when it is due', async () => {
     const collection = await at.newCollection();
     await at.fill(collection, 3);
     const held = await heldExport(at.project.id, collection);
     await eventually(async () => {
-      // The schedule of the stack finds it, or a test that runs beside this one, whose queue nobody reads.
+      // The stack’s schedule finds it, or a concurrent test, whose queue has no reader.
       await transferRecords.updateOne({ _id: held._id, state: 'queued' }, { $set: { dueAt: new Date(0) } });
       expect(await recordOf(held)).toMatchObject({ state: 'done', count: 3 });
     });
   });
 
-  test('is removed after two days, file and all', async () => {
+  test('is removed after two days, with its file', async () => {
     const done = await at.exported('notes', { format: 'json' });
     await transferRecords.updateOne({ _id: new ObjectId(done._id) }, { $set: { expiresAt: new Date(clock.now()) } });
     expect(await at.dashboard('GET', 'notes', `exports/${done._id}`)).toMatchObject({ status: 404 });
@@ -39,14 +39,14 @@ describe('what was lost', () => {
     expect((await fetch(done.url ?? '')).status).toBe(404);
   });
 
-  test('fails for good after ten runs in vain', async () => {
+  test('fails permanently after ten unsuccessful runs', async () => {
     const held = await heldExport(at.project.id, await at.newCollection());
     await transferRecords.updateOne({ _id: held._id }, { $set: { tries: 10 } });
     await runTransfer(held._id.toHexString());
     expect(await recordOf(held)).toMatchObject({ state: 'failed' });
   });
 
-  test('costs three indexed queries where there is nothing', async () => {
+  test('costs three indexed queries when there is none', async () => {
     const plans = await Promise.all(
       [
         { active: true, dueAt: { $lte: new Date(0) } },
@@ -103,7 +103,7 @@ describe.each(routes)('%s …/%s', (method, rest, body) => {
   });
 });
 
-test('404 TRANSFER_NOT_FOUND for what is unknown, malformed, of another collection, kind or project', async () => {
+test('404 TRANSFER_NOT_FOUND for an unknown or malformed id, or one of another collection, kind or project', async () => {
   const { _id: exportId } = await at.exported('notes', { format: 'json' });
   const { _id: importId } = await at.imported('notes', { format: 'csv', content: 'a\n1' });
   const other = await newProject([notes], at.project.developer);

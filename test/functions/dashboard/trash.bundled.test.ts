@@ -51,7 +51,7 @@ const trashed = async (body: unknown, collection = 'notes'): Promise<string> => 
 };
 
 describe('the list', () => {
-  test('200 with what was trashed last first, the days it has left, and nothing active', async () => {
+  test('200 with the last trashed document first, its remaining days, and no active document', async () => {
     const collection = await newCollection();
     await insert(collection, { n: 'active' });
     const ids = [await trashed({ n: 1 }, collection), await trashed({ n: 2 }, collection)];
@@ -74,7 +74,7 @@ describe('the list', () => {
     expect(pages[3]?.body.data.total).toBe(25);
   });
 
-  test('200 with the total capped at 10 000 and 100 documents at most', async () => {
+  test('200 with the total capped at 10 000, and 100 documents at most', async () => {
     const collection = await newCollection();
     await addTrashed(domain, collection, 10_001, 1);
     const answer = await list(collection, '?limit=1000');
@@ -82,7 +82,7 @@ describe('the list', () => {
     expect(answer.body.data.items).toHaveLength(100);
   });
 
-  test('400 RESULT_TOO_LARGE for a page over 5 MiB, never a part of one; a smaller limit shows each document', async () => {
+  test('400 RESULT_TOO_LARGE for a page over 5 MiB, which is never cut; a smaller limit shows each document', async () => {
     const collection = await newCollection();
     const ids = await addTrashed(domain, collection, 4, 1, () => ({ text: 'x'.repeat(2_000_000) }));
     for (const query of ['', '?page=1&limit=3']) {
@@ -95,7 +95,7 @@ describe('the list', () => {
     expect(pages.flatMap(({ body }) => body.data.items.map(({ _id }) => _id))).toEqual(ids);
   });
 
-  test('is served by the index of the trash alone, whatever else the collection holds', async () => {
+  test('is served only by the index of the trash, whatever else the collection contains', async () => {
     const collection = await newCollection();
     await project.api('POST', `/api/data/${collection}/bulk`, { body: Array.from({ length: 100 }, (_, n) => ({ n })) });
     await addTrashed(domain, collection, 30, 1);
@@ -109,7 +109,7 @@ describe('the list', () => {
     }
   });
 
-  test('400 for a page that is no positive number', async () => {
+  test('400 when a page is not a positive number', async () => {
     expect(await list('notes', '?page=0')).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
   });
 });
@@ -123,19 +123,19 @@ describe('restoring', () => {
     expect((await project.api('GET', `/api/data/notes/${id}`)).status).toBe(200);
   });
 
-  test('404 for what is not in the trash, 400 for a malformed id', async () => {
+  test('404 when the document is not trashed, 400 for a malformed id', async () => {
     expect((await restore(await insert('notes', { n: 1 }))).status).toBe(404);
     expect(await restore(missing)).toMatchObject({ status: 404, body: { code: 'DOCUMENT_NOT_FOUND' } });
     expect(await restore('x')).toMatchObject({ status: 400, body: { code: 'INVALID_ID' } });
   });
 
-  test('409 where its unique value was taken meanwhile', async () => {
+  test('409 when its unique value is taken by then', async () => {
     const id = await trashed({ title: 'a', slug: 'taken' }, 'posts');
     await insert('posts', { title: 'b', slug: 'taken' });
     expect(await restore(id, 'posts')).toMatchObject({ status: 409, body: { code: 'DUPLICATE_VALUE' } });
   });
 
-  test('200 exactly once of 50 at once', async () => {
+  test('200 for exactly one of 50 concurrent requests', async () => {
     const id = await trashed({ n: 1 });
     expect(tally(await inParallel(50, () => restore(id)))).toEqual({ 200: 1, 404: 49 });
   });
@@ -158,7 +158,7 @@ describe('deleting permanently', () => {
     expect((await remove(missing)).status).toBe(404);
   });
 
-  test('200 exactly once of 25 restores and 25 deletions at once', async () => {
+  test('200 for exactly one of 25 restores and 25 deletions that run concurrently', async () => {
     const id = await trashed({ n: 1 });
     const answers = await inParallel(50, (index) => (index % 2 === 0 ? restore(id) : remove(id)));
     expect(tally(answers)).toEqual({ 200: 1, 404: 49 });
@@ -170,7 +170,7 @@ describe('deleting permanently', () => {
 describe('emptying', () => {
   const empty = (collection: string) => dashboard('DELETE', path(collection));
 
-  test('200 with how many were removed; active documents stay', async () => {
+  test('200 with the number of removed documents; active documents stay', async () => {
     const collection = await newCollection();
     await insert(collection, { n: 'active' });
     await addTrashed(domain, collection, 30, 1);
@@ -182,7 +182,7 @@ describe('emptying', () => {
     expect(await empty(collection)).toMatchObject({ status: 200, body: { data: { removed: 0, complete: true } } });
   });
 
-  test('200 for a document in the trash that has no date, and one of a date to come', async () => {
+  test('200 when a trashed document has no date, or one in the future', async () => {
     const collection = await newCollection();
     await addTrashed(domain, collection, 1, 1, () => ({ n: 1 }));
     await addTrashed(domain, collection, 1, -1);
@@ -192,7 +192,7 @@ describe('emptying', () => {
     expect(await empty(collection)).toMatchObject({ body: { data: { removed: 1 } } });
   });
 
-  test('200 for a large trash, which the work queue empties; what is trashed or restored meanwhile stays', async () => {
+  test('200 for a large trash, which the work queue empties; documents trashed or restored meanwhile stay', async () => {
     const collection = await newCollection();
     const ids = await addTrashed(domain, collection, 3500, 1);
     expect(await empty(collection)).toMatchObject({
@@ -205,7 +205,7 @@ describe('emptying', () => {
     expect((await list(collection)).body.data.items).toMatchObject([{ _id: later }]);
   });
 
-  test('200 of 50 at once, which remove each document once', async () => {
+  test('200 for 50 concurrent requests, which remove each document once', async () => {
     const collection = await newCollection();
     await addTrashed(domain, collection, 500, 1);
     const answers = await inParallel(50, () => dashboard<{ data: { removed: number } }>('DELETE', path(collection)));
@@ -236,7 +236,7 @@ describe.each(routes)('%s …/trash%s', (method, rest) => {
     });
   });
 
-  test('404 for the project of another developer, who changes nothing there', async () => {
+  test('404 for another developer’s project, which does not change', async () => {
     const id = await trashed({ n: 1 });
     const before = await stored(domain, 'notes', { isDeleted: true });
     const stranger = await newDeveloper();
@@ -246,11 +246,14 @@ describe.each(routes)('%s …/trash%s', (method, rest) => {
   });
 });
 
-test.each(routes.slice(2))('404 for a document of another project of one’s own: %s …/trash%s', async (method, rest) => {
-  const other = await newProject([notes], project.developer);
-  const { body } = await other.api<{ _id: string }>('POST', '/api/data/notes', { body: { n: 1 } });
-  await other.api('DELETE', `/api/data/notes/${body._id}`);
-  const answer = await dashboard(method, path('notes', rest).replace(missing, body._id));
-  expect(answer).toMatchObject({ status: 404, body: { code: 'DOCUMENT_NOT_FOUND' } });
-  expect(await stored(await domainProject(other), 'notes', { isDeleted: true })).toBe(1);
-});
+test.each(routes.slice(2))(
+  '404 for a document of the developer’s other project: %s …/trash%s',
+  async (method, rest) => {
+    const other = await newProject([notes], project.developer);
+    const { body } = await other.api<{ _id: string }>('POST', '/api/data/notes', { body: { n: 1 } });
+    await other.api('DELETE', `/api/data/notes/${body._id}`);
+    const answer = await dashboard(method, path('notes', rest).replace(missing, body._id));
+    expect(answer).toMatchObject({ status: 404, body: { code: 'DOCUMENT_NOT_FOUND' } });
+    expect(await stored(await domainProject(other), 'notes', { isDeleted: true })).toBe(1);
+  },
+);

@@ -24,11 +24,11 @@ const send = (method: string, userId: string, body?: unknown) =>
 
 const another = 'set by the developer';
 
-describe('an update of a user whose process dies', () => {
+describe('an update that dies', () => {
   test.each([
     ['disables', { disabled: true, name: 'Changed' }],
     ['gives another password to', { password: another, name: 'Changed' }],
-  ])('at whichever change leaves no session of whom it %s', async (_what, changes) => {
+  ])('leaves no session of the user when it %s the user, at whichever step it died', async (_what, changes) => {
     const domain = await domainProject(project);
     for (let count = 0, hit: string | undefined = 'none yet'; hit !== undefined; count++) {
       const { userId, email, refreshToken } = await project.newUser();
@@ -46,8 +46,8 @@ describe('an update of a user whose process dies', () => {
   });
 });
 
-describe('409 for an update of a user that is refused', () => {
-  test('as the address is taken leaves them their session and their password', async () => {
+describe('409 for a rejected update of a user', () => {
+  test('keeps the session and password when the address is taken', async () => {
     const { email } = await project.newUser();
     const user = await project.newUser();
     expect(await send('PATCH', user.userId, { email, password: another })).toMatchObject({
@@ -64,7 +64,7 @@ describe('409 for an update of a user that is refused', () => {
   test.each([
     ['gives another password', { password: another }],
     ['disables', { disabled: true }],
-  ])('as another unique value is taken, which also %s, leaves them all that they have', async (_what, changes) => {
+  ])('keeps session, password and state when a unique value is taken and the update %s', async (_what, changes) => {
     const username = `taken-${Date.now()}-${Object.keys(changes)[0]}`;
     await project.newUser({ username });
     const user = await project.newUser();
@@ -78,7 +78,7 @@ describe('409 for an update of a user that is refused', () => {
     expect(await project.refresh(user.refreshToken)).toMatchObject({ status: 401 });
   });
 
-  test('as one of 20 others at once has the value leaves each of them their session', async () => {
+  test('keeps the session of each of 20 users when another concurrent update takes the value', async () => {
     const username = `raced-${Date.now()}`;
     const all = await inParallel(20, () => project.newUser());
     const answers = await Promise.all(all.map(({ userId }) => send('PATCH', userId, { password: another, username })));
@@ -88,13 +88,13 @@ describe('409 for an update of a user that is refused', () => {
   });
 });
 
-test('400 for a field that may not be changed so leaves a user who is disabled by it their session', async () => {
+test('400 for an invalid field keeps the session of a user whom the update would disable', async () => {
   const user = await project.newUser();
   expect(await send('PATCH', user.userId, { disabled: true, 'name.first': 'x' })).toMatchObject({ status: 400 });
   expect(await project.refresh(user.refreshToken)).toMatchObject({ status: 200 });
 });
 
-test('200 for each of 20 that name and disable a user at once, who is what the last made of them', async () => {
+test('200 for each of 20 concurrent updates that name and disable a user, who ends disabled', async () => {
   const user = await project.newUser();
   const answers = await inParallel(20, (n) => send('PATCH', user.userId, { disabled: true, name: `name ${n}` }));
   expect(tally(answers)).toEqual({ 200: 20 });
@@ -102,7 +102,7 @@ test('200 for each of 20 that name and disable a user at once, who is what the l
   expect(await project.refresh(user.refreshToken)).toMatchObject({ status: 401 });
 });
 
-test('200 for each of 20 that disable and enable a user at once, who is what the last made of them', async () => {
+test('200 for each of 20 concurrent updates that disable and enable a user; the last one wins', async () => {
   const user = await project.newUser();
   const answers = await inParallel(20, (n) => send('PATCH', user.userId, { disabled: n % 2 === 0 }));
   expect(tally(answers)).toEqual({ 200: 20 });

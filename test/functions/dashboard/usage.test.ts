@@ -48,7 +48,7 @@ const requests = async (query = '') => {
 };
 
 describe('the requests of a project', () => {
-  test('are counted by route and status without a write of their own', async () => {
+  test('are counted by route and status without a separate write', async () => {
     const options = { key: project.secretKey, params: { collectionName: 'notes', id: '0'.repeat(24) } };
     const commands = await commandsOf(async () => {
       for (let n = 0; n < 20; n++) await invoke(getDocument, options);
@@ -69,11 +69,11 @@ describe('the requests of a project', () => {
     }
   });
 
-  test('of a day without any are none', async () => {
+  test('are zero for a day without requests', async () => {
     expect(await requests('?day=2026-01-31')).toEqual({ day: '2026-01-31', requests: 0, routes: [] });
   });
 
-  test('add up over processes and writes', async () => {
+  test('add up across processes and writes', async () => {
     const before = (await requests()).requests;
     for (const status of [200, 200, 500]) {
       countUsage({ projectId: project.id, route: 'list-documents', status, ms: 12 });
@@ -84,7 +84,7 @@ describe('the requests of a project', () => {
     expect(routes.find(({ route }) => route === 'list-documents')?.statuses).toEqual({ 200: 2, 500: 1 });
   });
 
-  test('of several days are summed up by day, oldest first, those without any too', async () => {
+  test('of several days are added up by day, oldest first, with days without requests', async () => {
     const own = await newProject([], project.developer);
     const yesterday = Date.now() - 86_400_000;
     const countAt = async (at: number, status: number) => {
@@ -130,7 +130,7 @@ describe('the requests of a project', () => {
 });
 
 describe('the usage of a project', () => {
-  test('shows every counter beside its limit', async () => {
+  test('shows every counter with its limit', async () => {
     const { status, body } = await project.developer.dashboard('GET', `/api/projects/${project.id}/usage`);
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -173,7 +173,7 @@ describe('the usage of a project', () => {
   });
 });
 
-describe('the indexes that a project misses', () => {
+describe('the missing indexes of a project', () => {
   const note = (shape: Parameters<typeof recordSlowList>[1], ms: number): void =>
     currentRequest.run({ requestId: 'r', route: 'list-documents', databaseMs: 0, projectId: project.id }, () =>
       recordSlowList({ name: 'notes', schema: null, rls: { ...noRowSecurity, enabled: true } }, shape, ms),
@@ -184,10 +184,10 @@ describe('the indexes that a project misses', () => {
     return (await project.developer.dashboard<{ data: readonly Record<string, unknown>[] }>('GET', path)).body.data;
   };
 
-  test('are named with what builds them, and no more once built', async () => {
+  test('are listed with the request that builds them, until they are built', async () => {
     for (let n = 0; n < 3; n++) note({ equal: ['kind'], range: ['price'], sort: [['at', -1]] }, 400);
     note({ equal: [], range: ['score'], sort: [] }, 150);
-    // Quick lists and those that an index of the service's serves need none.
+    // Quick lists, and lists with an index of the service, miss no index.
     note({ equal: ['quick'], range: [], sort: [] }, 20);
     note({ equal: ['userId'], range: ['x'], sort: [] }, 900);
     const [first, second, ...others] = await missing();
@@ -206,7 +206,7 @@ describe('the indexes that a project misses', () => {
     expect(await missing()).toEqual([second]);
   });
 
-  test('of each branch of an alternative, in the order of the list', async () => {
+  test('are listed for each branch of an alternative, in the order of the list', async () => {
     const owned = await newProject([{ name: 'todos' }]);
     const find = vi
       .spyOn(Db.prototype, 'command')
@@ -228,7 +228,7 @@ describe('the indexes that a project misses', () => {
   test.each<[string, number, string]>([
     ['took longer than 5 s', 50, 'QUERY_TIMEOUT'],
     ['needed too much memory to sort', 292, 'INVALID_QUERY'],
-  ])('400 for a list that %s, which counts, with its owner in front', async (_what, code, answered) => {
+  ])('400 for a list that %s; it is counted, and its index begins with the owner', async (_what, code, answered) => {
     const owned = await newProject([{ name: 'todos', rls: { enabled: true, mode: 'private' } }]);
     const find = vi
       .spyOn(Db.prototype, 'command')

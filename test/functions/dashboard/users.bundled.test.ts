@@ -36,8 +36,8 @@ const send = <Body = Answered>(method: string, path = '', body?: unknown, of = p
 const notFound = { status: 404, body: { code: 'USER_NOT_FOUND' } };
 const inHeader = { 'x-refresh-token-mode': 'header' };
 
-describe('with what an end user signs in', () => {
-  test('200 with what they see of it themselves, and nothing of passwords and keys', async () => {
+describe('the sign-in methods of an end user', () => {
+  test('200 with the fields that users see of themselves, without passwords and keys', async () => {
     const of = await newUsersProject({ settings: passkeySettings });
     const { userId, token } = await of.newUser();
     const { id: credential } = await passkeysOf(of).add(token);
@@ -53,7 +53,7 @@ describe('with what an end user signs in', () => {
 });
 
 describe('creating an end user', () => {
-  test('201 with the user, who can log in; no mail goes out', async () => {
+  test('201 with the user, who can sign in; no email is sent', async () => {
     const { email, password } = newCredentials();
     const answer = await send('POST', '', { email: email.toUpperCase(), password, name: 'Ann', age: 40 });
     expect(answer.status).toBe(201);
@@ -92,7 +92,7 @@ describe('creating an end user', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED', errors: [{ field }] } });
   });
 
-  test('409 for a taken address, also for all but one of 50 at once', async () => {
+  test('409 when the address is taken, also for all except one of 50 concurrent requests', async () => {
     const credentials = newCredentials();
     expect(tally(await inParallel(50, () => send('POST', '', credentials)))).toEqual({ 201: 1, 409: 49 });
     expect(await send('POST', '', credentials)).toMatchObject({ status: 409, body: { code: 'USER_EXISTS' } });
@@ -100,7 +100,7 @@ describe('creating an end user', () => {
 });
 
 describe('reading end users', () => {
-  test('200 with a page of them, the newest first, without hashes', async () => {
+  test('200 with a page of users, the newest first, without hashes', async () => {
     const own = await newUsersProject({ owner: project.developer });
     const made = [];
     for (let n = 0; n < 3; n++) made.push(await own.newUser());
@@ -113,7 +113,7 @@ describe('reading end users', () => {
     expect(JSON.stringify(items)).not.toMatch(/\$2[aby]\$|"password"|credentialVersion|hasPassword/);
   });
 
-  test('200 with those whose address begins so, by address, whatever its case; signs stand for themselves', async () => {
+  test('200 with users whose address has this prefix, by address, in any case; special characters match themselves', async () => {
     const own = await newUsersProject({ owner: project.developer });
     for (const email of ['ann.b@example.com', 'ann.a@example.com', 'annXa@example.com', 'bann.a@example.com']) {
       expect(await send('POST', '', { ...newCredentials(), email }, own)).toMatchObject({ status: 201 });
@@ -142,7 +142,7 @@ describe('reading end users', () => {
     },
   );
 
-  test('400 RESULT_TOO_LARGE for a page of large profiles, which is not read to its end; one by one they come', async () => {
+  test('400 RESULT_TOO_LARGE for a page of large profiles, which is not read to the end; single profiles are returned', async () => {
     const own = await newUsersProject({ owner: project.developer });
     for (let n = 0; n < 5; n++) await own.newUser();
     await changeStoredUsers(own, {}, { name: 'x'.repeat(3_500_000) });
@@ -157,7 +157,7 @@ describe('reading end users', () => {
     });
   });
 
-  test('200 for one; 404 for an unknown, a malformed and another project’s id', async () => {
+  test('200 for one; 404 for an unknown or malformed id, or one of another project', async () => {
     const { userId, user } = await project.newUser();
     expect((await send('GET', `/${userId}`)).body).toMatchObject({ success: true, data: { ...user, disabled: false } });
     const other = await newUsersProject({ owner: project.developer });
@@ -190,7 +190,7 @@ describe('reading end users', () => {
 });
 
 describe('changing an end user', () => {
-  test('200 for fields of the schema, which leaves the sessions alone', async () => {
+  test('200 for fields of the schema, which keeps the sessions', async () => {
     const { userId, user, refreshToken } = await project.newUser({ name: 'Ann', address: { city: 'Bern' } });
     const answer = await send('PATCH', `/${userId}`, { name: 'Bea', 'address.city': 'Basel' });
     expect(answer).toMatchObject({
@@ -200,7 +200,7 @@ describe('changing an end user', () => {
     expect(await project.refresh(refreshToken)).toMatchObject({ status: 200 });
   });
 
-  test('200 for another address, which is not verified then; the same one stays what it is', async () => {
+  test('200 for another address, which becomes unverified; the same address stays verified', async () => {
     const user = await project.newUser();
     const path = `/${user.userId}`;
     const verify = {
@@ -231,7 +231,7 @@ describe('changing an end user', () => {
     expect(record?.password).toMatch(/^\$2[aby]\$04\$/);
   });
 
-  test('200 for disabling, twice too, and for enabling again', async () => {
+  test('200 for disabling, also twice, and for enabling again', async () => {
     const user = await project.newUser();
     for (let time = 0; time < 2; time++) {
       const answer = await send('PATCH', `/${user.userId}`, { disabled: true });
@@ -244,7 +244,7 @@ describe('changing an end user', () => {
     expect(await project.logIn(user)).toMatchObject({ status: 200 });
   });
 
-  test('200 for who has no address, and who is given one and a password is anonymous no longer', async () => {
+  test('200 for a user without an address, who is no longer anonymous with an address and a password', async () => {
     const of = await newUsersProject({ settings: { signIn: { anonymous: true } } });
     const { body } = await of.auth<SignIn>('POST', 'anonymous', { headers: inHeader });
     const change = (changes: object) => send('PATCH', `/${body.userId}`, changes, of);
@@ -259,7 +259,7 @@ describe('changing an end user', () => {
     expect(await of.logIn({ email, password })).toMatchObject({ status: 200, body: { userId: body.userId } });
   });
 
-  test('200 for disabling beside another field, and neither changes the other', async () => {
+  test('200 for disabling with another field; neither affects the other', async () => {
     const { userId, email } = await project.newUser();
     const both = await send('PATCH', `/${userId}`, { disabled: true, name: 'Changed' });
     expect(both).toMatchObject({ status: 200, body: { data: { disabled: true, name: 'Changed' } } });
@@ -289,7 +289,7 @@ describe('changing an end user', () => {
     expect(await storedUsers(project, { email })).toEqual(before);
   });
 
-  test('409 for an address or a username that another user has', async () => {
+  test('409 when another user has the address or username', async () => {
     const first = await project.newUser({ username: 'dashboard-first' });
     const { userId } = await project.newUser();
     const address = await send('PATCH', `/${userId}`, { email: first.email });
@@ -300,7 +300,7 @@ describe('changing an end user', () => {
 });
 
 describe('deleting an end user', () => {
-  test('200 and he, his sessions and his address are gone; 404 the next time', async () => {
+  test('200 when the user, the sessions and the address are deleted; 404 the next time', async () => {
     const user = await project.newUser();
     expect(await send('DELETE', `/${user.userId}`)).toMatchObject({
       status: 200,
@@ -344,7 +344,7 @@ describe('the sessions of an end user', () => {
     expect(await project.logIn(user)).toMatchObject({ status: 200 });
   });
 
-  test('404 for a session of another user, which goes on', async () => {
+  test('404 for another user’s session, which stays active', async () => {
     const [one, other] = [await project.newUser(), await project.newUser()];
     const list = await send<Listed>('GET', `/${other.userId}/sessions`);
     const id = String(list.body.data.items[0]?._id);
@@ -359,7 +359,7 @@ test.each([
   ['GET', '/security', undefined],
   ['GET', '/sessions', undefined],
   ['DELETE', '/sessions', undefined],
-])('404 for %s {id}%s with the id of another project’s user, who goes on', async (method, path, body) => {
+])('404 for %s {id}%s with the id of another project’s user, who does not change', async (method, path, body) => {
   const other = await newUsersProject();
   const theirs = await other.newUser();
   expect(await send(method, `/${theirs.userId}${path}`, body)).toMatchObject(notFound);

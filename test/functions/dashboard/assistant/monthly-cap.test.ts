@@ -28,15 +28,15 @@ afterAll(() => {
   clock.now = realNow;
 });
 
-describe('an answer of the table that got lost, so that the client asks again', () => {
-  test('counts a proposal once, up to the last of the month, and 429 after it', async () => {
+describe('a lost response of the table, which the client retries', () => {
+  test('counts a proposal once, and returns 429 beyond the limit of the month', async () => {
     const project = newProject();
     loseFirstAnswers();
     for (let asked = 0; asked < limit; asked++) await countProposal(project);
     await expect(countProposal(project)).rejects.toMatchObject(exceeded);
   });
 
-  test('takes one proposal back, and not two', async () => {
+  test('refunds one proposal, not two', async () => {
     const project = newProject();
     const counted = [];
     for (let asked = 0; asked < limit; asked++) counted.push(await countProposal(project));
@@ -49,8 +49,8 @@ describe('an answer of the table that got lost, so that the client asks again', 
   });
 });
 
-describe('an owner who deletes projects and makes new ones', () => {
-  test('429 ASSISTANT_QUOTA_EXCEEDED after as many proposals as the projects of the plan have, with 50 at once', async () => {
+describe('an owner who deletes projects and creates new ones', () => {
+  test('429 ASSISTANT_QUOTA_EXCEEDED after as many proposals as all projects of the plan have, with 50 concurrent ones', async () => {
     const owner = newOwnerKey();
     const inAll = limit * plans.free.projects;
     for (let made = 0; made < plans.free.projects - 1; made++) {

@@ -49,7 +49,7 @@ const good = JSON.stringify(orders);
 const bad = JSON.stringify({ name: 'orders', schema: [{ key: 'number', type: 'Integer' }] });
 
 describe('a proposal', () => {
-  test('200: is what creating a collection takes, and creates nothing itself', async () => {
+  test('200: it can be sent to create a collection, and creates nothing', async () => {
     model.says(good);
     const before = await collections();
     const { status, body } = await ask();
@@ -59,7 +59,7 @@ describe('a proposal', () => {
     expect(made).toMatchObject({ status: 201, body: { data: { name: 'orders' } } });
   });
 
-  test('200: the model is asked once, with the key, for JSON, without tools', async () => {
+  test('200: the model is called once, with the key, for JSON, without tools', async () => {
     model.says(good);
     await propose({ prompt: '  Orders of a shop\n' });
     expect(model.asked).toHaveLength(1);
@@ -72,7 +72,7 @@ describe('a proposal', () => {
     for (const name of [...boundNames, 'closed']) expect(body.messages[0]?.content).toContain(`"${name}"`);
   });
 
-  test('200: what fails our rules is repaired by one more try that names the error', async () => {
+  test('200: an invalid proposal is repaired by one retry that names the error', async () => {
     model.says(bad, good);
     expect(await ask()).toMatchObject({ status: 200, body: { data: { name: 'orders' } } });
     expect(model.asked).toHaveLength(2);
@@ -82,7 +82,7 @@ describe('a proposal', () => {
     expect(messages[3]?.content).toContain('number needs a type, one of String');
   });
 
-  test('200: a prompt that gives orders changes nothing but the text that is passed on', async () => {
+  test('200: instructions in a prompt change only the forwarded text', async () => {
     model.says(JSON.stringify({ ...orders, name: 'stolen', secretKey: 'sk_live_x', delete: ['orders'] }));
     const before = await collections();
     const { body } = await propose({
@@ -107,22 +107,22 @@ describe('400', () => {
     ['an operator', { prompt: { $ne: null } }, 'prompt must be a String'],
     ['a list', { prompt: ['x'] }, 'prompt must be a String'],
     ['a system message', { prompt: 'x', messages: [] }, 'messages is not a known field'],
-  ])('for %s, and nobody is asked', async (_what, body, message) => {
+  ])('for %s, without a call of the model', async (_what, body, message) => {
     model.says(good);
     expect(await propose(body)).toMatchObject({ status: 400, body: { message: expect.stringContaining(message) } });
     expect(model.asked).toEqual([]);
   });
 });
 
-describe('502 ASSISTANT_FAILED after two tries', () => {
+describe('502 ASSISTANT_FAILED after two attempts', () => {
   test.each<[string, Say]>([
     ['prose', 'I am sorry, I cannot do that.'],
     ['a schema that stays wrong', bad],
     ['a field named __proto__', JSON.stringify({ schema: [{ key: '__proto__', type: 'String' }] })],
-    ['an answer that is not JSON', { body: '<html>' }],
+    ['a response that is not JSON', { body: '<html>' }],
     ['an answer of another shape', { body: '{"choices":{"0":{"message":null}}}' }],
     ['an answer without choices', { body: '{"choices":[]}' }],
-    ['an answer whose content is only inherited', { body: '{"__proto__":{"choices":[]}}' }],
+    ['a response with inherited content', { body: '{"__proto__":{"choices":[]}}' }],
     ['a refusal without content', { body: '{"choices":[{"message":{"content":null,"refusal":"no"}}]}' }],
     ['content that is a list', { body: '{"choices":[{"message":{"content":[{"type":"text"}]}}]}' }],
     ['megabytes', { body: 'x', endless: 'fast' }],
@@ -142,7 +142,7 @@ describe('503 ASSISTANT_UNAVAILABLE', () => {
     ['it fails', { status: 500 }],
     ['it sends elsewhere', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }],
     ['it cuts the connection', 'cut'],
-  ])('%s: at once, without a second try', async (_what, say) => {
+  ])('%s: immediately, without a second attempt', async (_what, say) => {
     model.says(say);
     const { status, body, headers } = await ask();
     expect({ status, body }).toMatchObject({ status: 503, body: { code: 'ASSISTANT_UNAVAILABLE' } });
@@ -154,7 +154,7 @@ describe('503 ASSISTANT_UNAVAILABLE', () => {
   test.each<[string, readonly Say[]]>([
     ['it never answers', ['hang']],
     ['the second try never ends', [bad, 'hang']],
-  ])('%s: within the time that both tries have together', async (_what, says) => {
+  ])('%s: within the total time of both attempts', async (_what, says) => {
     model.says(...says);
     const begin = performance.now();
     expect(await ask()).toMatchObject({ status: 503, body: { code: 'ASSISTANT_UNAVAILABLE' } });
@@ -162,7 +162,7 @@ describe('503 ASSISTANT_UNAVAILABLE', () => {
   });
 });
 
-test('501 NOT_SET_UP where there is no language model, for the shared stack has none', async () => {
+test('501 NOT_SET_UP when there is no language model, as in the shared stack', async () => {
   const answer = await project.developer.dashboard('POST', `/api/projects/${project.id}/schema-assistant`, {
     prompt: 'Orders of a shop',
   });
@@ -173,8 +173,8 @@ test('501 NOT_SET_UP where there is no language model, for the shared stack has 
   expect(answer.headers.get('retry-after')).toBeNull();
 });
 
-describe("429 ASSISTANT_QUOTA_EXCEEDED: the plan's proposals a month", () => {
-  test('of 50 at once exactly as many as the plan allows; the next month allows them again', async () => {
+describe('429 ASSISTANT_QUOTA_EXCEEDED: the plan’s proposals a month', () => {
+  test('exactly as many of 50 concurrent requests succeed as the plan allows; the next month allows them again', async () => {
     model.says(good);
     const free = await newProject([], await newDeveloper('free'));
     const answers = await inParallel(50, () => ask(free));
@@ -190,7 +190,7 @@ describe("429 ASSISTANT_QUOTA_EXCEEDED: the plan's proposals a month", () => {
     expect(wait).toBeLessThanOrEqual(31 * 86_400);
   });
 
-  test('what nobody answered is not counted, what was answered badly is', async () => {
+  test('a proposal without an answer is not counted, an invalid answer is', async () => {
     const free = await newProject([], await newDeveloper('free'));
     const { proposals } = plans.free;
     model.says({ status: 500 });
@@ -202,7 +202,7 @@ describe("429 ASSISTANT_QUOTA_EXCEEDED: the plan's proposals a month", () => {
   });
 });
 
-test("404 PROJECT_NOT_FOUND for another developer's project, and nobody is asked", async () => {
+test('404 PROJECT_NOT_FOUND for another developer’s project, without a call of the model', async () => {
   model.says(good);
   const other = await newDeveloper();
   expect(await propose({ prompt: 'x' }, project, other.token)).toMatchObject({

@@ -25,8 +25,8 @@ beforeAll(async () => {
 
 const builtIn = 'Confirm your e-mail address for test project';
 
-describe("the mails of a project's user accounts, sent with its own key", () => {
-  test('have its name as it is, and the link, also where the developer has verified nothing', async () => {
+describe('the emails of a project’s user accounts, sent with its own key', () => {
+  test('have the project’s name and the link, also when the developer has verified no address', async () => {
     const name = 'Notes & Co., notes.example';
     const settings = { providerApiKey: newProviderKey(), name };
     const own = await newUsersProject({ owner: await newUnverified('free'), settings });
@@ -35,7 +35,7 @@ describe("the mails of a project's user accounts, sent with its own key", () => 
     expect(linkIn(mail).href).toMatch(`${site}/verify-email?token=`);
   });
 
-  test('are made from its own template with their key, and work', async () => {
+  test('use the project’s template with their key, and their links work', async () => {
     const { body } = await template('POST', '', {
       name: 'Our verification',
       key: 'Verification',
@@ -53,11 +53,11 @@ describe("the mails of a project's user accounts, sent with its own key", () => 
     await template('DELETE', body.data._id);
   });
 
-  test('are the built-in ones again once it is deleted', async () => {
+  test('use the built-in template again when the project’s own is deleted', async () => {
     expect((await mailAfterSignUp()).subject).toBe(builtIn);
   });
 
-  test('are the built-in ones where its own would come out without a subject', async () => {
+  test('use the built-in template when the project’s own would have no subject', async () => {
     const { body } = await template('POST', '', {
       name: 'v',
       key: 'verification',
@@ -69,7 +69,7 @@ describe("the mails of a project's user accounts, sent with its own key", () => 
   });
 });
 
-describe('the mails of user accounts with the key that all share', () => {
+describe('the emails of user accounts, sent with the shared key', () => {
   const attack = {
     name: 'URGENT: wallet suspended. Restore at https://evil.example/x',
     siteUrl: 'https://evil.example/restore',
@@ -82,7 +82,7 @@ describe('the mails of user accounts with the key that all share', () => {
     return { email, mails: [verification, await mailTo(email, 2)] as const };
   };
 
-  test('of a developer whose address is not verified: a plain name and a code, without any link', async () => {
+  test('have a plain name and a code without any link when the developer’s address is not verified', async () => {
     const shared = await newUsersProject({ owner: await newUnverified('free'), settings: attack });
     const { email, mails } = await mailsOf(shared);
     for (const { from, subject, text, html } of mails) {
@@ -95,7 +95,7 @@ describe('the mails of user accounts with the key that all share', () => {
     expect((await shared.auth('POST', 'verify-email', { body: proof })).status).toBe(200);
   });
 
-  test('of one who has verified it: the same name, and the link to the site', async () => {
+  test('have the same name and the link to the site when the address is verified', async () => {
     const shared = await newUsersProject({ settings: attack });
     for (const mail of (await mailsOf(shared)).mails) {
       expect(mail.from).toMatch(/^URGENT wallet suspended Restore at </);
@@ -104,7 +104,7 @@ describe('the mails of user accounts with the key that all share', () => {
     }
   });
 
-  test('of a project whose name is an address alone: what an app without a name has', async () => {
+  test('have the default name when the project’s name is only an address', async () => {
     const shared = await newUsersProject({ settings: { name: 'www.evil.example' } });
     const [{ from, subject, text }] = (await mailsOf(shared)).mails;
     expect(from).toBe(inject('stack').env.EMAIL_FROM);
@@ -112,7 +112,7 @@ describe('the mails of user accounts with the key that all share', () => {
     expect(text).toContain('your account at this app');
   });
 
-  test('have the built-in words, whatever the project would have them say', async () => {
+  test('have the built-in text, whatever the project’s templates say', async () => {
     const shared = await newUsersProject();
     for (const key of ['verification', 'password-reset']) {
       const body = { name: key, key, subject: 'Your bank account is limited', text: 'Pay now. {{code}}' };

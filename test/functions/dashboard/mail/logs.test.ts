@@ -26,7 +26,7 @@ const at = (path: string, of = project): string => `/api/projects/${of.id}/mail/
 const get = <Body>(path: string): Promise<Answer<Body>> => project.developer.dashboard<Body>('GET', at(path));
 const to = 'log-reader@example.com';
 
-/** What the log says once the provider has told what became of the mail. */
+/** Returns the log when the provider has reported the status. */
 const settled = (): Promise<Row> =>
   eventually(async () => {
     const [row] = (await get<LogsBody>('logs')).body.data;
@@ -34,13 +34,13 @@ const settled = (): Promise<Row> =>
     return row;
   });
 
-describe('the mail log', () => {
+describe('the email log', () => {
   beforeAll(async () => {
     await project.api('POST', '/api/mail/send', { body: { to, subject: 'Logged', text: 'x' } });
     await mailTo(to);
   });
 
-  test('200: is what the mail API answers, list and live status', async () => {
+  test('200: it equals the mail API’s response, list and live status', async () => {
     const { providerEmailId } = await settled();
     const [own, open] = [await get('logs'), await project.api('GET', '/api/mail/logs')];
     expect(own).toMatchObject({ status: 200, body: { data: [{ subject: 'Logged', to: [to], status: 'delivered' }] } });
@@ -53,11 +53,11 @@ describe('the mail log', () => {
     expect(live.body).toEqual((await project.api('GET', `/api/mail/logs/${providerEmailId}`)).body);
   });
 
-  test('400 for a parameter, since there is only one page', async () => {
+  test('400 for a parameter, because there is only one page', async () => {
     expect(await get('logs?page=2')).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
   });
 
-  test('404 for the mail of another project, and for no mail at all', async () => {
+  test('404 for an email of another project, and for an unknown one', async () => {
     const { providerEmailId } = await settled();
     const theirs = await other.developer.dashboard('GET', at(`logs/${providerEmailId}/live`, other));
     expect(theirs).toMatchObject({ status: 404, body: { code: 'MAIL_LOG_NOT_FOUND' } });
@@ -91,7 +91,7 @@ describe('suppressed addresses', () => {
     });
   });
 
-  test('200 once of 50 at once when one is taken off the list, else 404; those of other projects stay', async () => {
+  test('200 for one of 50 concurrent removals, 404 for the others; addresses of other projects stay', async () => {
     const path = at(`suppressions/${encodeURIComponent('A+B@Example.com')}`);
     const answers = await inParallel(50, () => project.developer.dashboard('DELETE', path));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);

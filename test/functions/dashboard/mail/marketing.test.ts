@@ -26,11 +26,11 @@ beforeAll(async () => {
 
 const call = (method: string, path: string, body?: unknown, of = project): Promise<Answer<Body>> =>
   of.developer.dashboard(method, `/api/projects/${of.id}/mail/${path}`, body);
-/** The same question to the mail API, whose answer the dashboard's has to be. */
+/** Sends the same request to the mail API, whose response the dashboard must return. */
 const open = (path: string): Promise<Answer<Body>> => project.api('GET', `/api/mail/${path}`);
 
-describe('audiences and contacts, as the mail API has them', () => {
-  test('are made, listed, changed and deleted', async () => {
+describe('audiences and contacts, as in the mail API', () => {
+  test('are created, listed, changed and deleted', async () => {
     const made = await call('POST', 'audiences', { name: 'Readers' });
     expect(made).toMatchObject({ status: 201, body: { success: true, data: { id: expect.any(String) } } });
     const audience = `audiences/${made.body.data.id}`;
@@ -55,7 +55,7 @@ describe('audiences and contacts, as the mail API has them', () => {
     ['an audience without name', 'POST', 'audiences', {}],
     ['a name that is an operator', 'POST', 'audiences', { name: { $ne: 1 } }],
     ['a contact without address', 'POST', 'audiences/x/contacts', { firstName: 'a' }],
-    ['a contact that is no address', 'POST', 'audiences/x/contacts', { email: 'a' }],
+    ['a contact that is not an address', 'POST', 'audiences/x/contacts', { email: 'a' }],
     ['a change of nothing', 'PATCH', 'audiences/x/contacts/y', {}],
     ['a broadcast with a header in its subject', 'POST', 'broadcasts', { audienceId: 'x', subject: 'a\nb', html: 'x' }],
     ['a broadcast at no time', 'POST', 'broadcasts', { audienceId: 'x', subject: 'a', html: 'x', scheduledAt: 'soon' }],
@@ -64,15 +64,15 @@ describe('audiences and contacts, as the mail API has them', () => {
   });
 
   test.each(['audiences/..%2F..%2Femails', 'audiences/a%2Fb', 'broadcasts/..%2Faudiences', 'broadcasts/none'])(
-    '404 for %s, which leads nowhere else at the provider',
+    '404 for %s, which reaches no other path at the provider',
     async (path) => {
       expect(await call('DELETE', path)).toMatchObject({ status: 404, body: { code: 'MAIL_PROVIDER_NOT_FOUND' } });
     },
   );
 });
 
-describe('broadcasts, as the mail API has them', () => {
-  test('are made, read, sent to everyone in the audience, and deleted as drafts', async () => {
+describe('broadcasts, as in the mail API', () => {
+  test('are created, read, sent to everyone in the audience, and deleted as drafts', async () => {
     const to = `reader-${randomBytes(6).toString('hex')}@example.com`;
     const audienceId = (await call('POST', 'audiences', { name: 'All' })).body.data.id;
     await call('POST', `audiences/${audienceId}/contacts`, { email: to });

@@ -42,8 +42,8 @@ const newTemplate = async (input: Readonly<Record<string, unknown>> = {}): Promi
   return body.data;
 };
 
-describe('making a template', () => {
-  test('201 with key, html and text, and read back as it was made', async () => {
+describe('creating a template', () => {
+  test('201 with key, html and text, which reads return unchanged', async () => {
     const { status, body } = await create({ name: ' Order shipped ', key: 'Order.Shipped', ...content });
     expect(status).toBe(201);
     const expected = { name: 'Order shipped', key: 'Order.Shipped', ...content, builtIn: false, updatedAt: date };
@@ -91,14 +91,14 @@ describe('making a template', () => {
     expect(await create({ ...content, ...input })).toMatchObject({ status: 409, body: { code: 'TEMPLATE_EXISTS' } });
   });
 
-  test('409: of 50 at once with one key exactly one is made', async () => {
+  test('409: exactly one of 50 concurrent requests with one key succeeds', async () => {
     const answers = await inParallel(50, (index) =>
       create({ name: `Race ${index}`, key: index % 2 ? 'race' : 'RACE', ...content }),
     );
     expect(tally(answers)).toEqual({ 201: 1, 409: 49 });
   });
 
-  test('403 PLAN_LIMIT: of 30 at once exactly as many as there is room for are made', async () => {
+  test('403 PLAN_LIMIT: exactly as many of 30 concurrent requests succeed as there is room for', async () => {
     const full = await newProject();
     const projectId = new ObjectId(full.id);
     const now = new Date();
@@ -128,7 +128,7 @@ describe('making a template', () => {
 });
 
 describe('listing templates', () => {
-  test('200: own ones by name, then the built-in ones, page by page, without html and text', async () => {
+  test('200: the project’s own by name, then the built-in ones, page by page, without html and text', async () => {
     const few = await newProject();
     for (const name of ['beta', 'Alpha']) await create({ name, ...content }, few);
     const { items, total } = (await list('', few)).body.data;
@@ -162,7 +162,7 @@ describe('listing templates', () => {
 });
 
 describe('changing a template', () => {
-  test.each(['PUT', 'PATCH'])('200 by %s: what is left out stays', async (method) => {
+  test.each(['PUT', 'PATCH'])('200 by %s: missing fields stay', async (method) => {
     const template = await newTemplate({ key: `change-${method}` });
     const { status, body } = await edit(template._id, { subject: 'New', html: null }, method);
     expect(status).toBe(200);
@@ -170,7 +170,7 @@ describe('changing a template', () => {
     expect((await read(template._id)).body.data).toEqual(body.data);
   });
 
-  test('200: a key that is cleared is free for others', async () => {
+  test('200: a cleared key can be used again', async () => {
     const template = await newTemplate({ key: 'cleared' });
     expect((await edit(template._id, { key: null })).body.data.key).toBeNull();
     await newTemplate({ key: 'CLEARED' });
@@ -180,12 +180,12 @@ describe('changing a template', () => {
     });
   });
 
-  test('200: its own name in another case', async () => {
+  test('200: its current name in another case', async () => {
     const template = await newTemplate({ name: 'Own case' });
     expect((await edit(template._id, { name: 'OWN CASE' })).body.data.name).toBe('OWN CASE');
   });
 
-  test('400: of 50 edits at once that clear html or text none leaves the template empty', async () => {
+  test('400: no template is left empty when 50 concurrent edits clear html or text', async () => {
     const template = await newTemplate();
     const answers = await inParallel(50, (index) => edit(template._id, index % 2 ? { html: null } : { text: null }));
     expect(Object.keys(tally(answers)).every((status) => ['200', '400', '503'].includes(status))).toBe(true);
@@ -204,7 +204,7 @@ describe('changing a template', () => {
     expect(await edit(template._id, body)).toMatchObject({ status: 400, body: { code } });
   });
 
-  test('409 TEMPLATE_EXISTS for the name of another', async () => {
+  test('409 TEMPLATE_EXISTS for another template’s name', async () => {
     const [one, two] = [await newTemplate(), await newTemplate()];
     expect(await edit(two._id, { name: one.name })).toMatchObject({ status: 409, body: { code: 'TEMPLATE_EXISTS' } });
   });
@@ -234,7 +234,7 @@ describe.each<[string, () => Promise<string> | string]>([
   });
 });
 
-test("404 PROJECT_NOT_FOUND for every route of another developer's project", async () => {
+test('404 PROJECT_NOT_FOUND for every route of another developer’s project', async () => {
   const { _id } = (await create({ name: 'Kept', ...content }, other)).body.data;
   const { dashboard } = project.developer;
   for (const [method, url, body] of [
@@ -248,7 +248,7 @@ test("404 PROJECT_NOT_FOUND for every route of another developer's project", asy
   }
 });
 
-test('a built-in template is read by its key, and neither changed nor deleted: 404', async () => {
+test('a built-in template can be read by its key, but not changed or deleted: 404', async () => {
   expect((await read('welcome')).body.data).toMatchObject({
     builtIn: true,
     html: expect.stringContaining('{{siteName}}'),
@@ -258,7 +258,7 @@ test('a built-in template is read by its key, and neither changed nor deleted: 4
   }
 });
 
-describe('a mail finds its template', () => {
+describe('an email finds its template', () => {
   const named = (of: TestProject) => ({ id: of.id, name: 'Notes' });
 
   test('by id, by name before key, in any case, and built-in ones last', async () => {

@@ -31,8 +31,8 @@ const newTemplate = async (body: Readonly<Record<string, unknown>>, of = project
 const send = (templateId: string, body: unknown, of = project): Promise<Answer<Body>> =>
   of.developer.dashboard('POST', `/api/projects/${of.id}/mail/templates/${templateId}/test`, body);
 
-describe('a test mail', () => {
-  test('200: goes out as the template makes it, takes a slot and is in the log', async () => {
+describe('a test email', () => {
+  test('200: is sent as the template defines it, counts against the quota and is logged', async () => {
     const to = address();
     const id = await newTemplate({
       key: `shipped-${randomBytes(4).toString('hex')}`,
@@ -64,7 +64,7 @@ describe('a test mail', () => {
     });
   });
 
-  test('200: of a built-in template, even where the project has one of its own with its key', async () => {
+  test('200: uses the built-in template, even when the project has one with its key', async () => {
     const own = await newProject();
     await newTemplate({ key: 'welcome', subject: 'Own', text: 'Own' }, own);
     const to = address();
@@ -74,7 +74,7 @@ describe('a test mail', () => {
     expect(mail.text).toContain('https://app.example.com/begin');
   });
 
-  test('200: a line break in a variable begins no header', async () => {
+  test('200: a line break in a variable starts no header', async () => {
     const to = address();
     const id = await newTemplate({ subject: 'Hi {{name}}', text: 'x' });
     await send(id, { to, variables: { name: 'x\r\nBcc: victim@example.com' } });
@@ -84,7 +84,7 @@ describe('a test mail', () => {
 
   test.each<[string, unknown, string]>([
     ['no recipient', {}, 'VALIDATION_FAILED'],
-    ['a recipient that is no address', { to: 'nobody' }, 'INVALID_MAIL'],
+    ['a recipient that is not an address', { to: 'nobody' }, 'INVALID_MAIL'],
     ['a line break in the address', { to: 'a@example.com\r\nBcc: b@example.com' }, 'INVALID_MAIL'],
     ['an operator as recipient', { to: { $ne: null } }, 'VALIDATION_FAILED'],
     ['a list of recipients', { to: ['a@example.com'] }, 'VALIDATION_FAILED'],
@@ -108,7 +108,7 @@ describe('a test mail', () => {
     });
   });
 
-  test('429 MAIL_QUOTA_EXCEEDED once the quota of the month is used up', async () => {
+  test('429 MAIL_QUOTA_EXCEEDED when the quota of the month is used up', async () => {
     const free = await newProject([], await newDeveloper('free'));
     const ids = Array.from({ length: plans.free.mailsPerMonth }, () => new ObjectId().toHexString());
     await reserveQuota({ id: free.id, plan: 'free' }, ids);
@@ -119,7 +119,7 @@ describe('a test mail', () => {
   });
 });
 
-test('200: the mail API sends from a template by id, name and key, and refuses one of another project', async () => {
+test('200: the mail API sends from a template by id, name and key, and rejects one of another project', async () => {
   const name = `By name ${randomBytes(4).toString('hex')}`;
   const key = `by-key-${randomBytes(4).toString('hex')}`;
   const templateId = await newTemplate({ name, key, subject: 'Hi {{name}}', html: '<p>{{name}}</p>' });

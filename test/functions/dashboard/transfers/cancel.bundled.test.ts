@@ -27,8 +27,8 @@ beforeAll(async () => {
 const cancel = (id: string, projectId = at.project.id) =>
   at.project.developer.dashboard<TransferBody>('POST', `/api/projects/${projectId}/transfers/${id}/cancel`);
 
-describe('cancelling answers', () => {
-  test('200 for an export that waits: it never runs, and another one can be started', async () => {
+describe('cancelling returns', () => {
+  test('200 for a queued export: it never runs, and another one can be started', async () => {
     const collection = await at.newCollection();
     const held = await heldExport(at.project.id, collection);
     expect(await cancel(idOf(held))).toMatchObject({
@@ -45,7 +45,7 @@ describe('cancelling answers', () => {
     expect(await at.exported(collection, { format: 'json' })).toMatchObject({ state: 'done' });
   });
 
-  /** An import whose file has arrived, and what starts it. */
+  /** An import whose file is uploaded, and a call that starts it. */
   const awaiting = async (collection: string) => {
     const upload = { format: 'csv', upload: true, size: 3 };
     const { _id, signedUrl, contentType } = (await at.dashboard('POST', collection, 'imports', upload)).body.data;
@@ -53,7 +53,7 @@ describe('cancelling answers', () => {
     return { _id, start: () => at.dashboard('POST', collection, `imports/${_id}/start`) };
   };
 
-  test('200 for an import whose file is awaited; 409 TRANSFER_ENDED to start it then', async () => {
+  test('200 for an import that waits for its file; starting it then returns 409 TRANSFER_ENDED', async () => {
     const { _id, start } = await awaiting('notes');
     expect(await cancel(_id)).toMatchObject({ status: 200, body: { data: { kind: 'import', state: 'cancelled' } } });
     expect(await start()).toMatchObject({
@@ -63,7 +63,7 @@ describe('cancelling answers', () => {
     expect((await at.dashboard('GET', 'notes', `imports/${_id}`)).body.data).toMatchObject({ inserted: 0 });
   });
 
-  test('200 or 409 TRANSFER_ENDED to each of 50 who start an import while it is cancelled', async () => {
+  test('200 or 409 TRANSFER_ENDED for each of 50 concurrent starts of an import while it is cancelled', async () => {
     const collection = await at.newCollection();
     const { _id, start } = await awaiting(collection);
     const answers = await inParallel(50, (n) => (n === 25 ? cancel(_id) : start()));
@@ -73,7 +73,7 @@ describe('cancelling answers', () => {
     expect([state, (await start()).status]).toEqual(state === 'cancelled' ? ['cancelled', 409] : ['done', 200]);
   });
 
-  test('200 in the middle of a run: the import ends there, and reports what it has stored', async () => {
+  test('200 during a run: the import stops and reports the stored documents', async () => {
     const collection = await at.newCollection();
     const content = Array.from({ length: 3000 }, (_, n) => JSON.stringify({ n })).join('\n');
     const held = await heldImport(at.project.id, collection, content);
@@ -99,7 +99,7 @@ describe('cancelling answers', () => {
     expect(await loadObject(transferKey(held))).toBeUndefined();
   });
 
-  test('200 in the middle of a run: no file of the export is left once the run has ended', async () => {
+  test('200 during a run: no file of the export is left when the run has ended', async () => {
     const collection = await at.newCollection();
     await at.fill(collection, 4000, (n) => ({ text: `${n}`.padStart(6000, 'x') }));
     const held = await heldExport(at.project.id, collection);
@@ -115,20 +115,20 @@ describe('cancelling answers', () => {
     if (state === 'cancelled') expect(await loadObject(transferKey(held))).toBeUndefined();
   });
 
-  test('200 again, and for all of 20 at once', async () => {
+  test('200 again, and for all of 20 concurrent requests', async () => {
     const held = await heldExport(at.project.id, await at.newCollection());
     expect(tally(await inParallel(20, () => cancel(idOf(held))))).toEqual({ 200: 20 });
     expect(await cancel(idOf(held))).toMatchObject({ status: 200, body: { data: { state: 'cancelled' } } });
   });
 
-  test('409 TRANSFER_ENDED for what is done', async () => {
+  test('409 TRANSFER_ENDED for one that is done', async () => {
     const { _id } = await at.imported('notes', { format: 'csv', content: 'a\n1' });
     expect(await cancel(_id)).toMatchObject({ status: 409, body: { code: 'TRANSFER_ENDED' } });
     const { body } = await at.dashboard('GET', 'notes', `imports/${_id}`);
     expect(body.data).toMatchObject({ state: 'done', inserted: 1 });
   });
 
-  test('404 TRANSFER_NOT_FOUND for what is unknown, malformed, outlived or of another project', async () => {
+  test('404 TRANSFER_NOT_FOUND for an unknown, malformed, expired id or one of another project', async () => {
     const held = await heldExport(at.project.id, await at.newCollection());
     const other = await newProject([], at.project.developer);
     const outlived = await heldExport(at.project.id, await at.newCollection());

@@ -10,7 +10,7 @@ beforeAll(async () => {
   at = await openTransfers();
 });
 
-test('200 of CSV: cells by the types of the schema, quotes, dotted columns, empty cells left out', async () => {
+test('200 for CSV: typed cells, quotes and dotted columns; empty cells are skipped', async () => {
   const collection = await at.newCollection(everyType.schema);
   const done = await at.imported(collection, {
     format: 'csv',
@@ -62,7 +62,7 @@ test('200 of CSV: cells by the types of the schema, quotes, dotted columns, empt
 test.each([
   ['that is never closed', 'a,b\n1,x\n2,y\n3,"z\n4,w'],
   ['out of place', 'a,b\n1,x\n2,y\n3,"z"z\n4,w'],
-])('failed for CSV with a quote %s, and what stands before it is imported', async (_what, content) => {
+])('failed for CSV with a quote %s; the lines before it are imported', async (_what, content) => {
   const collection = await at.newCollection();
   const done = await at.imported(collection, { format: 'csv', content });
   expect(done).toMatchObject({

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 
 describe('an export', () => {
-  test('200 as NDJSON: each active document on its line, as the data API gives it', async () => {
+  test('200 as NDJSON: one line per active document, as the data API returns it', async () => {
     const author = (await at.project.api<{ _id: string }>('POST', '/api/data/people', { body: { name: 'Ada' } })).body
       ._id;
     const body = { title: 'Ünïcode', publishedAt: '2026-01-02', author, tags: ['a', 'b'] };
@@ -22,7 +22,7 @@ describe('an export', () => {
     for (const title of ['one', 'two', body.title]) {
       posts.push((await at.project.api<{ _id: string }>('POST', '/api/data/posts', { body: { ...body, title } })).body);
     }
-    // Within one second ids of several processes are in no order of time.
+    // Ids that several processes create within one second have no time order.
     posts.sort((a, b) => (a._id < b._id ? -1 : 1));
     const trashed = await at.project.api<{ _id: string }>('POST', '/api/data/posts', { body });
     await at.project.api('DELETE', `/api/data/posts/${trashed.body._id}`);
@@ -43,7 +43,7 @@ describe('an export', () => {
     expect((await download(done.url)).text).toBe(content);
   });
 
-  test('200 as JSON, trashed documents too where they are asked for', async () => {
+  test('200 as JSON, with trashed documents on request', async () => {
     const collection = await at.newCollection();
     await at.fill(collection, 1200);
     await onProject(at.domain, (db) =>
@@ -59,7 +59,7 @@ describe('an export', () => {
     expect(JSON.parse((await download(active.url)).text)).toHaveLength(1000);
   });
 
-  test('200 of many parts: ids of every type, documents of megabytes, all of them once', async () => {
+  test('200 for many parts: ids of every type and documents of megabytes, each once', async () => {
     const collection = await at.newCollection();
     await at.fill(collection, 60, (n) => ({
       text: 'é'.repeat(100_000),
@@ -74,7 +74,7 @@ describe('an export', () => {
     expect(new Set(documents.map(({ n, text }) => `${n} ${text.length}`)).size).toBe(61);
   });
 
-  test('200 the same where it is cut short after each part and carried on', async () => {
+  test('200 with the same result when a run is interrupted after each part', async () => {
     const collection = await at.newCollection();
     await at.fill(collection, 3000, (n) => ({ text: `${n}`.padStart(6000, 'x') }));
     const held = await heldExport(at.project.id, collection);
@@ -97,7 +97,7 @@ describe('an export', () => {
   test.each([
     ['after a part that it had not written down yet', { count: 0, bytes: 0, last: null, written: false, parts: [] }],
     ['after the upload was complete', {}],
-  ])('200 the same where a run died %s', async (_what, forgotten) => {
+  ])('200 with the same result when a run died %s', async (_what, forgotten) => {
     const collection = await at.newCollection();
     await at.fill(collection, 2000, (n) => ({ text: `${n}`.padStart(6000, 'x') }));
     const held = await heldExport(at.project.id, collection);
@@ -112,7 +112,7 @@ describe('an export', () => {
     expect(Buffer.byteLength(text)).toBe(body.data.bytes);
   });
 
-  test('200 exactly one file of 20 runs at once', async () => {
+  test('200 with exactly one file of 20 concurrent runs', async () => {
     const collection = await at.newCollection();
     await at.fill(collection, 500);
     const held = await heldExport(at.project.id, collection);
@@ -120,7 +120,7 @@ describe('an export', () => {
     expect(await recordOf(held)).toMatchObject({ state: 'done', count: 500, tries: 0 });
   });
 
-  test('409 TRANSFER_RUNNING for all but one of 50 at once', async () => {
+  test('409 TRANSFER_RUNNING for all except one of 50 concurrent requests', async () => {
     const collection = await at.newCollection();
     await heldExport(at.project.id, collection);
     const answers = await inParallel(10, () => at.dashboard('POST', collection, 'exports', { format: 'json' }));
@@ -134,7 +134,7 @@ describe('an export', () => {
     expect(Object.keys(others)).toEqual(['409']);
   });
 
-  test('403 for who has no link, whatever the address says', async () => {
+  test('403 without a link, whatever the URL contains', async () => {
     const done = await at.exported('posts', { format: 'json' });
     const { origin, pathname } = new URL(done.url ?? '');
     expect((await fetch(origin + pathname)).status).toBe(403);
@@ -146,7 +146,7 @@ describe('an export', () => {
     ).toBeGreaterThanOrEqual(400);
   });
 
-  test('failed where the collection is deleted before its turn', async () => {
+  test('failed when the collection is deleted before the run', async () => {
     const collection = await at.newCollection();
     const held = await heldExport(at.project.id, collection);
     await at.project.developer.dashboard('DELETE', `/api/projects/${at.project.id}/collections/${collection}`);

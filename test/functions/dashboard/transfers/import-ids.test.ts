@@ -31,26 +31,29 @@ const load = (collection: string, documents: readonly object[], more: object = {
   at.imported(collection, { format: 'ndjson', content: lines(documents), keepIds: true, ...more });
 
 describe('an import with keepIds', () => {
-  test.each(['ndjson', 'csv'])('200: a line of %s keeps its own _id, one without gets one', async (format) => {
-    const collection = await at.newCollection();
-    const [id = ''] = newIds(1);
-    const content =
-      format === 'csv'
-        ? `_id,name\n${id.toUpperCase()},own\n,none`
-        : lines([{ _id: id.toUpperCase(), name: 'own' }, { name: 'none' }]);
-    const done = await at.imported(collection, { format, content, keepIds: true });
-    expect(done).toMatchObject({
-      state: 'done',
-      inserted: 2,
-      rejected: 0,
-      keepIds: true,
-      onConflict: null,
-      skipped: 0,
-    });
-    expect(await get(collection, id)).toMatchObject({ _id: id, name: 'own' });
-  });
+  test.each(['ndjson', 'csv'])(
+    '200: a line of %s keeps its own _id; a line without one gets a new _id',
+    async (format) => {
+      const collection = await at.newCollection();
+      const [id = ''] = newIds(1);
+      const content =
+        format === 'csv'
+          ? `_id,name\n${id.toUpperCase()},own\n,none`
+          : lines([{ _id: id.toUpperCase(), name: 'own' }, { name: 'none' }]);
+      const done = await at.imported(collection, { format, content, keepIds: true });
+      expect(done).toMatchObject({
+        state: 'done',
+        inserted: 2,
+        rejected: 0,
+        keepIds: true,
+        onConflict: null,
+        skipped: 0,
+      });
+      expect(await get(collection, id)).toMatchObject({ _id: id, name: 'own' });
+    },
+  );
 
-  test('200: what is no _id, and one that is taken, in the collection or by an earlier line, is an error of the line', async () => {
+  test('200: an invalid or taken _id, in the collection or an earlier line, is an error of the line', async () => {
     const collection = await at.newCollection();
     const { _id: taken } = await add(collection, 'mine');
     const [id] = newIds(1);
@@ -76,7 +79,7 @@ describe('an import with keepIds', () => {
     expect((await get(collection, id ?? '')).name).toBe('first');
   });
 
-  test('200 with skip: lines whose _id is taken are left out and counted', async () => {
+  test('200 with skip: lines with a taken _id are skipped and counted', async () => {
     const collection = await at.newCollection();
     const { _id: taken } = await add(collection, 'mine');
     const [id = ''] = newIds(1);
@@ -91,7 +94,7 @@ describe('an import with keepIds', () => {
     expect(await load(collection, documents, { onConflict: 'skip' })).toMatchObject({ inserted: 0, skipped: 2 });
   });
 
-  test('200 with replace: a document with the _id becomes the line, but for when it was made; the last line wins', async () => {
+  test('200 with replace: the line replaces the document with its _id except its creation date; the last line wins', async () => {
     const collection = await at.newCollection([
       { key: 'name', type: 'String', required: true },
       { key: 'code', type: 'String', unique: true },
@@ -130,7 +133,7 @@ describe('an import with keepIds', () => {
     expect((await get(collection, id)).name).toBe('newer');
   });
 
-  test('200 with a revision and a place among the changes for each line, replaced ones and tombstones a revision later', async () => {
+  test('200 with revision and feed position for each line; replaced documents and tombstones get the next revision', async () => {
     const collection = 'imported-changes';
     await at.project.addCollection({ name: collection, changes: true });
     const { _id: mine } = await add(collection, 'mine');
@@ -154,7 +157,7 @@ describe('an import with keepIds', () => {
   });
 
   test.each(['private', 'public-read'] as const)(
-    '200 with replace in a %s collection: a line for a document of another owner is an error of the line',
+    '200 with replace in a %s collection: a line for another owner’s document is an error of the line',
     async (mode) => {
       const collection = `owned-${mode}`;
       await at.project.addCollection({ name: collection, changes: true, rls: { enabled: true, mode } });
@@ -185,7 +188,7 @@ describe('an import with keepIds', () => {
       const message = 'userId cannot change: the document has another owner';
       expect(done).toMatchObject({ inserted: 3, rejected: 3 });
       expect(done.errors).toEqual([2, 3, 5].map((line) => ({ line, field: 'userId', message })));
-      // What was refused has no new place among the changes either.
+      // A rejected line does not change the document’s feed position either.
       const since = await api<{ data: { changes: object[] } }>('GET', `/changes?since=${next}`);
       expect(since.body.data.changes).toMatchObject([
         { _id: kept, document: { name: 'kept still' } },
@@ -208,7 +211,7 @@ describe('an import with keepIds', () => {
       await runTransfer(idOf(held), 0);
       const after = await recordOf(held);
       expect(after).toMatchObject({ state: 'queued', line: 100 });
-      // The next batch is stored, and its run dies before it says so.
+      // The next batch is stored, and its run dies before it reports that.
       const documents = ids.slice(99, 199).map((id) => ({ _id: new ObjectId(id), createdAt: new Date() }));
       await onProject(at.domain, (db) => db.collection(collection).insertMany(documents));
       await runTransfer(idOf(held));
@@ -222,7 +225,7 @@ describe('an import with keepIds', () => {
     },
   );
 
-  test('its progress is told in bytes of the file', async () => {
+  test('its progress is reported in bytes of the file', async () => {
     const collection = await at.newCollection();
     const content = lines(Array.from({ length: 10 }, (_, n) => ({ n })));
     const done = await at.imported(collection, { format: 'ndjson', content });

@@ -27,7 +27,7 @@ describe('an import', () => {
   const lines = (...values: readonly unknown[]) =>
     values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join('\n');
 
-  test('200 of NDJSON: validated, completed and typed as inserts are', async () => {
+  test('200 for NDJSON: lines are validated, completed and typed as in inserts', async () => {
     const collection = await at.newCollection(everyType.schema);
     const done = await at.imported(collection, {
       format: 'ndjson',
@@ -41,7 +41,7 @@ describe('an import', () => {
     ]);
   });
 
-  test('200 with what was wrong, line by line, and every other line stored', async () => {
+  test('200 with the errors by line, and every other line stored', async () => {
     const collection = await at.newCollection(everyType.schema);
     await at.project.api('POST', `/api/data/${collection}`, { body: { title: 'first', slug: 'taken' } });
     const done = await at.imported(collection, {
@@ -73,7 +73,7 @@ describe('an import', () => {
     expect(await stored(at.domain, collection)).toBe(4);
   });
 
-  test('200 of thousands of lines; the report has the first hundred failures', async () => {
+  test('200 for thousands of lines; the report has the first hundred errors', async () => {
     const collection = await at.newCollection(people.schema);
     const content = Array.from({ length: 6000 }, (_, n) =>
       n % 20 === 0 ? '{}' : JSON.stringify({ name: `n${n}` }),
@@ -84,7 +84,7 @@ describe('an import', () => {
     expect(await stored(at.domain, collection)).toBe(5700);
   });
 
-  test('200 of a file that is uploaded to a signed URL and then started, once', async () => {
+  test('200 for a file that is uploaded to a signed URL and then started, only once', async () => {
     const collection = await at.newCollection();
     const content = Buffer.from(
       Array.from({ length: 20_000 }, (_, n) => JSON.stringify({ n, text: 'x'.repeat(60) })).join('\n'),
@@ -109,7 +109,7 @@ describe('an import', () => {
     expect(await start()).toMatchObject({ status: 200, body: { data: { state: 'done' } } });
   });
 
-  test('200: run again and again, in parallel and after it was cut off, it stores each line once', async () => {
+  test('200: repeated, parallel and interrupted runs store each line once', async () => {
     const collection = await at.newCollection([{ key: 'slug', type: 'String', unique: true }]);
     const content = Array.from({ length: 3000 }, (_, n) => JSON.stringify({ slug: `s${n}` })).join('\n');
     const held = await heldImport(at.project.id, collection, content);
@@ -121,7 +121,7 @@ describe('an import', () => {
     expect(await recordOf(held)).toMatchObject({ inserted: 3000, rejected: 0, line: 3000 });
     const again = {
       $set: { state: 'queued', active: true, leasedUntil: new Date(0), line: 1000, inserted: 1000 },
-      // As the first version of imports kept it.
+      // The format that the first version of imports stored.
       $unset: { bytes: '', notedAt: '' },
     } as const;
     await transferRecords.updateOne({ _id: held._id }, again);
@@ -130,7 +130,7 @@ describe('an import', () => {
     expect(await stored(at.domain, collection)).toBe(3000);
   });
 
-  test('failed where the database has no room for more, with what was stored and refused until then', async () => {
+  test('failed when the database is full, with the counts of lines stored and rejected until then', async () => {
     const free = await newDeveloper('free');
     const small = await newProject([notes], free);
     const smallDomain = await domainProject(small);

@@ -15,11 +15,11 @@ beforeAll(async () => {
   at = await openTransfers([{ name: 'notes' }]);
 });
 
-describe('deleting answers', () => {
+describe('deleting returns', () => {
   const remove = (id: string, projectId = at.project.id) =>
     at.project.developer.dashboard('DELETE', `/api/projects/${projectId}/transfers/${id}`);
 
-  test('200 for an export that is done: no link leads to its file any more, and nobody finds it', async () => {
+  test('200 for a finished export: its link stops working, and it is no longer found', async () => {
     const { _id, url } = await at.exported('notes', { format: 'json' });
     expect(await remove(_id)).toMatchObject({ status: 200, body: { success: true, data: { _id } } });
     expect((await fetch(url ?? '')).status).toBe(404);
@@ -27,7 +27,7 @@ describe('deleting answers', () => {
     expect(await remove(_id)).toMatchObject({ status: 404, body: { code: 'TRANSFER_NOT_FOUND' } });
   });
 
-  test('200 for an import: what was inserted stays, and its record until nobody can upload the file again', async () => {
+  test('200 for an import: inserted documents stay, and the record stays until the upload link has expired', async () => {
     const collection = await at.newCollection();
     const { _id } = await at.imported(collection, { format: 'csv', content: 'a\n1' });
     const record = await recordOf({ _id: new ObjectId(_id) });
@@ -41,13 +41,13 @@ describe('deleting answers', () => {
     expect(await stored(at.domain, collection)).toBe(1);
   });
 
-  test('409 TRANSFER_RUNNING for what has not ended', async () => {
+  test('409 TRANSFER_RUNNING for one that has not ended', async () => {
     const held = await heldExport(at.project.id, await at.newCollection());
     expect(await remove(idOf(held))).toMatchObject({ status: 409, body: { code: 'TRANSFER_RUNNING' } });
     expect(await recordOf(held)).toMatchObject({ state: 'queued' });
   });
 
-  test("404 TRANSFER_NOT_FOUND for another project's", async () => {
+  test('404 TRANSFER_NOT_FOUND for one of another project', async () => {
     const { _id } = await at.exported('notes', { format: 'json' });
     const other = await newProject([], at.project.developer);
     expect(await remove(_id, other.id)).toMatchObject({ status: 404, body: { code: 'TRANSFER_NOT_FOUND' } });

@@ -34,7 +34,7 @@ const filesOf = (projectId: string): Promise<number> =>
     return KeyCount;
   });
 
-describe('403 PLAN_LIMIT beyond the exports and imports that a plan allows at a time', () => {
+describe('403 PLAN_LIMIT beyond the concurrent exports and imports that a plan allows', () => {
   const begun = async () => {
     const free = await newDeveloper('free');
     const { id } = await newProject([{ name: 'notes' }, { name: 'posts' }], free);
@@ -48,7 +48,7 @@ describe('403 PLAN_LIMIT beyond the exports and imports that a plan allows at a 
     return { id, free, imports, start, full };
   };
 
-  test('exact for 30 at once, whichever kind, and nothing is put into the bucket', async () => {
+  test('exactly for 30 concurrent requests of any kind, which store no file in the bucket', async () => {
     const { id, free, imports, start } = await begun();
     expect(tally(await inParallel(30, start))).toEqual({ 201: most, 403: 30 - most });
     for (const answer of [
@@ -79,7 +79,7 @@ describe('403 PLAN_LIMIT beyond the exports and imports that a plan allows at a 
     expect(tally(await inParallel(5, start))).toEqual({ 201: 1, 403: 4 });
   });
 
-  test('until an upload was awaited for an hour', async () => {
+  test('until an upload was pending for an hour', async () => {
     const { id, start, full } = await begun();
     await full();
     const ofProject = { projectId: new ObjectId(id) };
@@ -91,7 +91,7 @@ describe('403 PLAN_LIMIT beyond the exports and imports that a plan allows at a 
   });
 });
 
-test('409 TRANSFER_RUNNING puts nothing into the bucket', async () => {
+test('409 TRANSFER_RUNNING stores no file in the bucket', async () => {
   const collection = await at.newCollection();
   await heldImport(at.project.id, collection, '{}');
   const before = await filesOf(at.project.id);
@@ -101,7 +101,7 @@ test('409 TRANSFER_RUNNING puts nothing into the bucket', async () => {
   expect(await filesOf(at.project.id)).toBe(before);
 });
 
-test('failed where the file could not be stored, and another import can be started at once', async () => {
+test('failed when the file cannot be stored, and another import can be started immediately', async () => {
   const collection = await at.newCollection();
   const down = new AppError('SERVICE_UNAVAILABLE', 'The storage is down.', { retryAfter: 5 });
   const put = vi.spyOn(managedBucket, 'put').mockRejectedValueOnce(down);
@@ -113,7 +113,7 @@ test('failed where the file could not be stored, and another import can be start
   expect(await start()).toMatchObject({ state: 'queued' });
 });
 
-test('the file of an import that has ended goes once its link has, and the report stays', async () => {
+test('the file of a finished import is deleted when its link has expired, and the report stays', async () => {
   const { _id } = await at.imported('notes', { format: 'csv', content: 'a\n1' });
   const record = await recordOf({ _id: new ObjectId(_id) });
   expect(record).toHaveProperty('fileEndsAt', new Date(record.createdAt.getTime() + 20 * 60_000));
@@ -125,7 +125,7 @@ test('the file of an import that has ended goes once its link has, and the repor
   expect(await at.dashboard('GET', 'notes', `imports/${_id}`)).toMatchObject({ body: { data: { inserted: 1 } } });
 });
 
-describe('failed for an export with which a project has more than its plan keeps', () => {
+describe('failed for an export that exceeds the plan’s storage for exports', () => {
   const collectionOf = async (documents: number) => {
     const collection = await at.newCollection();
     await at.fill(collection, documents, (n) => ({ text: `${n}`.padStart(6000, 'x') }));
@@ -134,7 +134,7 @@ describe('failed for an export with which a project has more than its plan keeps
   const isOver = { state: 'failed', failure: expect.stringContaining('20 GiB') as unknown };
   const bytes = plans.pro.exportBytes;
 
-  test('by itself, and no file is left', async () => {
+  test('when it is too large alone, and no file is left', async () => {
     const held = await heldExport(at.project.id, await collectionOf(3000));
     const id = held._id.toHexString();
     await runTransfer(id, 1);
@@ -146,7 +146,7 @@ describe('failed for an export with which a project has more than its plan keeps
     expect(await loadObject(transferKey(held))).toBeUndefined();
   });
 
-  test('together with others, until one of them is deleted', async () => {
+  test('when it is too large together with others, until one of them is deleted', async () => {
     const collection = await collectionOf(10);
     const first = await heldExport(at.project.id, collection);
     await runTransfer(first._id.toHexString());

@@ -18,7 +18,7 @@ beforeAll(async () => {
 const lines = 3000;
 const content = Array.from({ length: lines }, (_, n) => JSON.stringify({ n, text: 'x'.repeat(200) })).join('\n');
 
-/** Has the project's documents live somewhere else, as connecting a database does, until the test has ended. */
+/** Moves the project’s documents to another place, as connecting a database does, until the test ends. */
 const move = async (cell: string): Promise<void> => {
   await onControl((db) =>
     db
@@ -29,8 +29,8 @@ const move = async (cell: string): Promise<void> => {
 
 const idOf = ({ _id }: TransferRecord) => _id.toHexString();
 
-describe('failed where the project is in another database', () => {
-  test('an import in the middle of a run; what was stored is reported', async () => {
+describe('failed when the project is in another database', () => {
+  test('an import during a run; stored documents are reported', async () => {
     const collection = await at.newCollection();
     const held = await heldImport(at.project.id, collection, content);
     await runAnd(held, () => move('elsewhere'));
@@ -60,11 +60,11 @@ describe('failed where the project is in another database', () => {
   });
 });
 
-describe('failed where the collection', () => {
+describe('failed when the collection', () => {
   const deletion = (collection: string) =>
     at.project.developer.dashboard('DELETE', `/api/projects/${at.project.id}/collections/${collection}`);
 
-  test('was deleted in the middle of a run', async () => {
+  test('was deleted during a run', async () => {
     const collection = await at.newCollection();
     const held = await heldImport(at.project.id, collection, content);
     await runAnd(held, () => deletion(collection));
@@ -74,7 +74,7 @@ describe('failed where the collection', () => {
     });
   });
 
-  test.each(['import', 'export'])('was deleted and made anew before the turn of the %s', async (kind) => {
+  test.each(['import', 'export'])('was deleted and recreated before the run of the %s', async (kind) => {
     const collection = await at.newCollection();
     const held =
       kind === 'import'
@@ -88,7 +88,7 @@ describe('failed where the collection', () => {
   });
 });
 
-test('an import holds to the schema as it is, though that is edited in the middle of a run', async () => {
+test('an import follows the current schema when it is edited during a run', async () => {
   const collection = await at.newCollection();
   const held = await heldImport(at.project.id, collection, content);
   const schema = [{ key: 'title', type: 'String', required: true }];
