@@ -11,7 +11,7 @@ import { invoke } from '../../support/clients/invoke.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 listenToCommands();
-/** So long that what is published arrives on a busy machine, too. */
+/** Long enough for messages to arrive on a busy machine. */
 const nudgeMs = 60_000;
 Object.assign(process.env, { RATE_LIMIT: '0', LOG: 'silent', NUDGE_MS: String(nudgeMs) });
 
@@ -24,7 +24,7 @@ let ann: RequestOptions;
 let bob: RequestOptions;
 const open = new Set<EventSocket>();
 
-/** An Event API of this test's own, for what runs in this process. */
+/** A separate Event API for the handlers that run in this process. */
 let answer: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
 const server = createServer((request, response) => answer(request, response));
 
@@ -56,7 +56,7 @@ const send = async (method: string, path: string, options: RequestOptions = {}) 
   return body;
 };
 
-/** Hears what a caller may of one collection. */
+/** Opens a socket and subscribes to the caller’s channel of one collection. */
 const watch = async (name: string, options: RequestOptions): Promise<EventSocket> => {
   const { body } = await project.api<{
     data: { url: string; ticket: string; channels: Readonly<Record<string, string>> };
@@ -68,7 +68,7 @@ const watch = async (name: string, options: RequestOptions): Promise<EventSocket
 };
 
 describe('a nudge', () => {
-  test('comes after every kind of write, with what get-one shows', async () => {
+  test('is sent after every kind of write, with the document as a read returns it', async () => {
     const socket = await watch('posts', { key: project.publishableKey });
     const { _id } = await send('POST', 'posts', { body: { n: 1 } });
     expect(await socket.nudgeOf(_id, 1)).toEqual({
@@ -94,7 +94,7 @@ describe('a nudge', () => {
     expect(JSON.stringify(socket.nudges)).not.toMatch(/_rev|_pos|_gone|_fuse/);
   });
 
-  test('comes after what a developer does in the console', async () => {
+  test('is sent after a developer’s write in the console', async () => {
     const socket = await watch('posts', {});
     const path = `/api/projects/${project.id}/collections/posts/documents`;
     const { dashboard } = project.developer;
@@ -105,7 +105,7 @@ describe('a nudge', () => {
     expect(await socket.nudgeOf(_id, 3)).toMatchObject({ deleted: true });
   });
 
-  test('leaves a document out that has over 4 KiB of JSON', async () => {
+  test('has no document when its JSON exceeds 4 KiB', async () => {
     const socket = await watch('posts', {});
     const { _id } = await send('POST', 'posts', { body: { text: '' } });
     const around = Buffer.byteLength(JSON.stringify(await send('GET', `posts/${_id}`)));
@@ -115,7 +115,7 @@ describe('a nudge', () => {
     expect(await socket.nudgeOf(_id, 3)).toEqual({ collection: 'posts', _id, rev: 3 });
   });
 
-  test("of a private document is its owner's and the secret key's alone, and never has the document", async () => {
+  test('goes only to the owner and the secret key when the document is private, and never contains it', async () => {
     const [anns, bobs, all] = [await watch('todos', ann), await watch('todos', bob), await watch('todos', {})];
     const { _id } = await send('POST', 'todos', { ...ann, body: { n: 1 } });
     await send('PATCH', `todos/${_id}`, { body: { n: 2 } });
@@ -124,7 +124,7 @@ describe('a nudge', () => {
     await send('DELETE', `todos/${_id}?permanent=true`);
     const nobodys = (await send('POST', 'todos', { body: { n: 3 } }))._id;
     const last = (await send('POST', 'todos', { ...bob, body: { n: 4 } }))._id;
-    // Who is given a document hears of it; from nobody can one be taken.
+    // A new owner receives the change; a document with an owner cannot get another one.
     await send('PATCH', `todos/${nobodys}`, { body: { userId: bobId } });
     const taken = await project.api('PATCH', `/api/data/todos/${last}`, { body: { userId: annId } });
     expect([taken.status, taken.body]).toMatchObject([403, { code: 'OWNER_IMMUTABLE' }]);
@@ -142,7 +142,7 @@ describe('a nudge', () => {
     expect([anns, bobs, all].flatMap(({ nudges }) => nudges.filter(({ document }) => document))).toEqual([]);
   });
 
-  test('reaches nobody who hears another collection or another project, of 50 that hear', async () => {
+  test('reaches no listener of another collection or project, with 50 listeners', async () => {
     const other = await newProject([{ name: 'posts', changes: true }]);
     const { body } = await other.api<{ data: { url: string; ticket: string; channels: { posts: string } } }>(
       'POST',
@@ -173,7 +173,7 @@ const published = (commands: readonly unknown[]) =>
   commands.filter((command) => JSON.stringify(command).includes('EventPublish')).length;
 
 describe('a write', () => {
-  test('costs no request more in a collection without a changes feed, and one in one that has it', async () => {
+  test('costs no extra request in a collection without a changes feed, and one with a feed', async () => {
     answer = (_request, response) => response.end('{}');
     await create('quiet');
     await create('posts');
@@ -181,7 +181,7 @@ describe('a write', () => {
     expect(published(await commandsOf(() => create('posts')))).toBe(1);
   });
 
-  test('of 100 documents sends twenty requests of five', async () => {
+  test('sends twenty requests of five events when it has 100 documents', async () => {
     const sent: number[] = [];
     const all = Promise.withResolvers<void>();
     answer = async (request, response) => {
@@ -199,10 +199,10 @@ describe('a write', () => {
   });
 
   test.each([
-    ['refuses', (_request: IncomingMessage, response: ServerResponse) => void response.writeHead(503).end('no')],
-    ['hangs up', (request: IncomingMessage) => void request.destroy()],
-    ['never answers', () => undefined],
-  ])('is answered, and stays, where the Event API %s', async (_title, act) => {
+    ['rejects it', (_request: IncomingMessage, response: ServerResponse) => void response.writeHead(503).end('no')],
+    ['closes the connection', (request: IncomingMessage) => void request.destroy()],
+    ['never responds', () => undefined],
+  ])('succeeds and is stored when the Event API %s', async (_title, act) => {
     const timeout = AbortSignal.timeout.bind(AbortSignal);
     vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms === nudgeMs ? 50 : ms));
     answer = act;

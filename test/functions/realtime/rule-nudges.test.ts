@@ -4,8 +4,8 @@ import { EventSocket } from '../../support/clients/event-socket.ts';
 import { claimsOf, newUsersProject, users as standardUsers, type UsersProject } from '../../support/fixtures/users.ts';
 
 /*
- * Live updates under access rules: one channel serves every listener of a collection, so a message may carry a document
- * only if any caller may list it, without a user.
+ * Live updates under access rules: one channel serves all listeners of a collection. So a message may contain a
+ * document only if anonymous callers may list it.
  */
 
 const secret = 'treasure';
@@ -26,7 +26,7 @@ const schema = [
   { key: 'board', type: 'Ref', ref: 'boards' },
 ];
 
-/** Rules under which Ann lists the document that is written, Bob does not, and nobody does without a user. */
+/** Rules under which Ann may list the written document, and Bob and anonymous callers may not. */
 const hidden: Readonly<Record<string, unknown>> = {
   author: { author: me },
   members: { members: me },
@@ -109,7 +109,7 @@ const written = () => ({
 });
 
 describe('a nudge under rules', () => {
-  test.each(Object.keys(hidden))('has no content when the rule is of the kind %s, for any listener', async (rule) => {
+  test.each(Object.keys(hidden))('has no content for any listener when the rule is of the kind %s', async (rule) => {
     const name = nameOf(rule);
     const sockets = [await watch(name, bob), await watch(name, ann), await watch(name, {})];
     const { _id } = await send('POST', name, written());
@@ -135,7 +135,7 @@ describe('a nudge under rules', () => {
     }
   });
 
-  test('has the document if the rule allows anyone, and as soon as and only as long as it does', async () => {
+  test('contains the document only while the rule allows anyone', async () => {
     const anyone = await watch('everyone', { key: project.publishableKey });
     const free = (await send('POST', 'everyone', written()))._id;
     expect(await anyone.nudgeOf(free, 1)).toMatchObject({ document: { _id: free, text: secret } });
@@ -149,7 +149,7 @@ describe('a nudge under rules', () => {
     expect(JSON.stringify(socket.received)).not.toContain(secret);
   });
 
-  test('of a trashed document says only that it is deleted, and of an unlisted one has no content', async () => {
+  test('contains only the deletion for a trashed document, and no content for an unlisted one', async () => {
     const socket = await watch('trashed', bob);
     const { _id } = await send('POST', 'trashed', { ...written(), text: 'shown' });
     await send('DELETE', `trashed/${_id}`);

@@ -57,7 +57,7 @@ const connect = async ({ url, ticket }: Pick<Ticket, 'url' | 'ticket'>): Promise
 const refused = { type: 'subscribe_error', errors: [{ errorType: 'UnauthorizedException' }] };
 
 describe('a ticket', () => {
-  test('201 with where to connect and a channel a collection', async () => {
+  test('201 with the URL and one channel per collection', async () => {
     const { status, body } = await ask(['posts', 'todos', 'posts'], ann);
     expect(status).toBe(201);
     expect(body).toMatchObject({
@@ -76,7 +76,7 @@ describe('a ticket', () => {
     }
   });
 
-  test('names the same channel for both keys where everybody may list, and one of its own each where not', async () => {
+  test('names one shared channel for both keys when everyone may list, and a separate one each otherwise', async () => {
     const bob = { key: project.publishableKey, token: await project.tokenFor('b'.repeat(24)) };
     const [mine, bobs, secret] = [
       await ticketFor(['posts', 'todos'], ann),
@@ -88,18 +88,18 @@ describe('a ticket', () => {
   });
 
   test.each([
-    ['404 of a collection that is not there', ['posts', 'gone'], {}, 404, 'COLLECTION_NOT_FOUND'],
-    ['403 of users', ['Users'], {}, 403, 'USERS_RESERVED'],
-    ['409 of a collection without a feed', ['posts', 'quiet'], {}, 409, 'CHANGES_NOT_ENABLED'],
-    ['400 of no collections', [], {}, 400, 'VALIDATION_FAILED'],
-    ['400 of 21 collections', Array.from({ length: 21 }, () => 'posts'), {}, 400, 'VALIDATION_FAILED'],
-    ['400 of what is no text', [{ $ne: '' }], {}, 400, 'VALIDATION_FAILED'],
-    ['400 of no list', 'posts', {}, 400, 'VALIDATION_FAILED'],
+    ['404 for a missing collection', ['posts', 'gone'], {}, 404, 'COLLECTION_NOT_FOUND'],
+    ['403 for users', ['Users'], {}, 403, 'USERS_RESERVED'],
+    ['409 for a collection without a feed', ['posts', 'quiet'], {}, 409, 'CHANGES_NOT_ENABLED'],
+    ['400 for no collections', [], {}, 400, 'VALIDATION_FAILED'],
+    ['400 for 21 collections', Array.from({ length: 21 }, () => 'posts'), {}, 400, 'VALIDATION_FAILED'],
+    ['400 for a name that is not text', [{ $ne: '' }], {}, 400, 'VALIDATION_FAILED'],
+    ['400 for a value that is not a list', 'posts', {}, 400, 'VALIDATION_FAILED'],
   ] as const)('%s', async (_title, collections, options, status, code) => {
     expect(await ask(collections, options)).toMatchObject({ status, body: { success: false, code } });
   });
 
-  test('401 of a private collection without a user, as its list, and with a token of another project', async () => {
+  test('401 for a private collection without a user, like its list, and with a token of another project', async () => {
     const key = project.publishableKey;
     const foreign = { key, token: await other.tokenFor(annId) };
     for (const options of [{ key }, foreign, { key, token: 'x' }]) {
@@ -110,7 +110,7 @@ describe('a ticket', () => {
     expect((await ask(['posts'], foreign)).status).toBe(201);
   });
 
-  test('200 without a ticket where no live updates are deployed, after the same refusals', async () => {
+  test('200 without a ticket when live updates are not deployed; errors come first', async () => {
     delete process.env.REALTIME_URL;
     const asked = (collections: readonly string[], options: RequestOptions = { key: project.secretKey }) =>
       invoke(createTicket, { ...options, method: 'POST', body: { collections } });
@@ -123,8 +123,8 @@ describe('a ticket', () => {
   });
 });
 
-describe('the connection refuses', () => {
-  test('no ticket, an altered one, one that has expired and one of another kind', async () => {
+describe('the connection rejects', () => {
+  test('a missing, altered or expired ticket, and one of another kind', async () => {
     const { url, ticket } = await ticketFor(['posts']);
     const [head = '', claims = '', signature = ''] = ticket.split('.');
     const wider = Buffer.from(
@@ -156,7 +156,7 @@ describe('the connection refuses', () => {
     await connect({ url, ticket: await signed('realtime+jwt', 'realtime', soon).sign(key) });
   });
 
-  test('channels that the ticket does not name: of others, of other projects, wildcards, none', async () => {
+  test('channels that the ticket does not contain: of other users, other projects, wildcards and invalid ones', async () => {
     const mine = await ticketFor(['posts', 'todos'], ann);
     const secret = await ticketFor(['posts', 'todos']);
     const foreign = await ticketFor(['posts', 'todos'], {}, other);
@@ -183,7 +183,7 @@ describe('the connection refuses', () => {
     });
   });
 
-  test('to publish, over the socket and over HTTP, with any ticket or key', async () => {
+  test('publishing over the socket and over HTTP, with any ticket or key', async () => {
     const { url, ticket, channels } = await ticketFor(['posts']);
     const [socket, listener] = [await connect({ url, ticket }), await connect({ url, ticket })];
     const channel = channels.posts ?? '';
@@ -210,7 +210,7 @@ describe('the connection refuses', () => {
     expect(listener.nudges).toHaveLength(1);
   });
 
-  test('what is no message of the protocol, and goes on', async () => {
+  test('messages outside the protocol, and stays open', async () => {
     const socket = await connect(await ticketFor(['posts']));
     for (const message of [
       {},
