@@ -1,14 +1,14 @@
 import { type Collection, noRowSecurity, type RowSecurity } from '../../../shared/collections/collection.ts';
 import { parseSchema } from '../../../shared/collections/schema/schema.ts';
 
-/** A collection with this schema, as a developer writes it. */
+/** Returns a collection with this schema, as a developer writes it. */
 export const collectionOf = (schema: unknown, rls: Partial<RowSecurity> = {}): Collection => ({
   name: 'things',
   schema: parseSchema(schema),
   rls: { ...noRowSecurity, ...rls },
 });
 
-/** Every type, nested both ways. */
+/** Fields of every type, nested in objects and arrays. */
 export const everything = collectionOf([
   { key: 'title', type: 'String', required: true },
   { key: 'views', type: 'Number', default: 0 },

@@ -23,7 +23,7 @@ describe('the size of a page', () => {
     ['long numbers', { n: Array(1000).fill(-1.234567890123e-300) }],
     ['ids', { i: Array(1000).fill(new ObjectId()) }],
     ['lone letters', { t: Array(1000).fill('ä') }],
-  ])('is never more than its bound for %s', (_name, fields) => {
+  ])('never exceeds its bound for %s', (_name, fields) => {
     const item = sized(fields);
     expect(item.exact()).toBeLessThanOrEqual(item.atMost);
   });
@@ -34,7 +34,7 @@ describe('the size of a page', () => {
     ['letters of all lengths', 'aä€😀'],
     ['a lone surrogate', '\ud800'],
     ['a document', { _id: new ObjectId(), at: new Date(0), n: [1.5, null, true], '"': {} }],
-  ])('is what Lambda counts, the body escaped once more, for %s', (_name, value) => {
+  ])('is the size that Lambda counts, with the body escaped again, for %s', (_name, value) => {
     const body = JSON.stringify(value);
     expect(measured(value)).toBe(Buffer.byteLength(JSON.stringify(body)) - 2 + 1);
   });
@@ -52,7 +52,7 @@ describe('the size of a page', () => {
     expect(fitting(items)).toBe(expected);
   });
 
-  it('is measured once, as one document may stand in a page very many times', () => {
+  it('is measured once per document, because a page may contain it many times', () => {
     const item = sized({ t: 'x'.repeat(1000) });
     const first = item.exact();
     const counting = vi.spyOn(Buffer, 'byteLength');

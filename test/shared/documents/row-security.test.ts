@@ -39,8 +39,10 @@ describe('writing', () => {
   test.each<[string, Collection, Caller, unknown]>([
     ['everything without row security to the secret key', everything, secret, {}],
     ['everything under row security to the secret key', ownedPrivately, secret, {}],
-    ['what he owns to a user', owned, ann, annsFilter],
-  ])('is open: %s', (_what, collection, caller, filter) => expect(writeFilter({ collection, caller })).toEqual(filter));
+    ['own documents to a user', owned, ann, annsFilter],
+  ])('is allowed: %s', (_what, collection, caller, filter) =>
+    expect(writeFilter({ collection, caller })).toEqual(filter),
+  );
 });
 
 describe('reading', () => {
@@ -55,7 +57,7 @@ describe('reading', () => {
     ['all without row security', everything, anyone, undefined],
     ['all of a public-read collection', owned, anyone, undefined],
     ['all of a private one with the secret key', ownedPrivately, secret, undefined],
-    ['what he owns of a private one with a user', ownedPrivately, ann, annsFilter],
+    ['own documents of a private one with a user', ownedPrivately, ann, annsFilter],
   ])('gives %s', (_what, collection, caller, filter) => {
     expect(visibilityFilter({ collection, caller }, false)).toEqual(filter);
     expect(visibilityFilter({ collection, caller }, true)).toEqual(filter);
@@ -65,16 +67,16 @@ describe('reading', () => {
   const active = { isDeleted: { $ne: true } };
 
   test.each<[string, Collection, Caller, unknown]>([
-    ['active ones and his own trash to a user', ownTrash, ann, { $or: [active, annsFilter] }],
-    ['active ones to nobody in particular', ownTrash, anyone, active],
+    ['active ones and the own trash to a user', ownTrash, ann, { $or: [active, annsFilter] }],
+    ['active ones to an anonymous caller', ownTrash, anyone, active],
     ['all to the secret key', ownTrash, secret, undefined],
-    ['all where row security is off', { ...ownTrash, rls: { ...ownTrash.rls, enabled: false } }, anyone, undefined],
-    ['his own of a private one', { ...ownTrash, rls: { ...ownTrash.rls, mode: 'private' } }, ann, annsFilter],
-  ])('gives, where the trash is its owner’s and asked for, %s', (_what, collection, caller, filter) =>
+    ['all when row security is off', { ...ownTrash, rls: { ...ownTrash.rls, enabled: false } }, anyone, undefined],
+    ['own documents of a private one', { ...ownTrash, rls: { ...ownTrash.rls, mode: 'private' } }, ann, annsFilter],
+  ])('gives, when only owners see trashed documents and they are requested, %s', (_what, collection, caller, filter) =>
     expect(visibilityFilter({ collection, caller }, true)).toEqual(filter),
   );
 
-  test('needs no filter where the trash is its owner’s and not asked for', () =>
+  test('needs no filter when only owners see trashed documents and they are not requested', () =>
     expect(visibilityFilter({ collection: ownTrash, caller: ann }, false)).toBeUndefined());
 
   test.each<[unknown, boolean, boolean]>([
@@ -83,12 +85,14 @@ describe('reading', () => {
     [['ann'], true, false],
     [undefined, true, false],
     ['bob', false, true],
-  ])('of a document of %j, trashed: %s, to ann, where the trash is its owner’s: %s', (userId, isDeleted, may) =>
-    expect(mayRead({ collection: ownTrash, caller: ann }, { _id, userId, isDeleted })).toBe(may),
+  ])(
+    'of a document with owner %j, trashed: %s, by ann, when only owners see trashed documents, is allowed: %s',
+    (userId, isDeleted, may) =>
+      expect(mayRead({ collection: ownTrash, caller: ann }, { _id, userId, isDeleted })).toBe(may),
   );
 });
 
-test('row security that is off hides nothing, whatever mode is kept for when it is on', () => {
+test('disabled row security hides nothing, whatever mode is stored', () => {
   const off: Collection = { ...ownedPrivately, rls: { ...ownedPrivately.rls, enabled: false } };
   expect(off.rls.mode).toBe('private');
   expect(visibilityFilter({ collection: off, caller: anyone }, false)).toBeUndefined();
@@ -111,10 +115,10 @@ describe('a fetched document', () => {
     expect(mayWrite({ collection: ownedPrivately, caller: secret }, document)).toBe(true);
   });
 
-  test('without an owner does not belong to a caller without a user', () =>
+  test('does not belong to an anonymous caller when it has no owner', () =>
     expect(mayWrite({ collection: owned, caller: anyone }, { _id })).toBe(false));
 
-  test('without system fields shows their defaults and is active', () => {
+  test('has default system fields and is active when they are missing', () => {
     expect(present({ _id, a: 1 })).toEqual({ _id, a: 1, isDeleted: false, deletedAt: null });
     expect(isTrashed({ _id })).toBe(false);
   });
@@ -128,10 +132,10 @@ describe('a fetched document', () => {
   ])('with isDeleted %j is trashed: %s', (isDeleted, trashed) => expect(isTrashed({ _id, isDeleted })).toBe(trashed));
 });
 
-test('an operator that comes as a user id stays a value', () =>
+test('an operator sent as a user id stays a value', () =>
   expect(ownedBy('userId', '$ne')).toEqual({ userId: { $eq: '$ne', $not: { $type: 'array' } } }));
 
-describe('a fixed mode means what its rules mean', () => {
+describe('a fixed mode equals its rules', () => {
   const modes = rowSecurityModes.filter((mode) => mode !== 'rules');
   const documents = [{ userId: 'ann' }, { userId: 'bob' }, { userId: ['ann'] }, { userId: null }, {}].map((fields) => ({
     _id,

@@ -17,7 +17,7 @@ const convert = (object: JsonObject) => {
 
 const id = '65f0c0ffee65f0c0ffee0001';
 
-describe('a value that fits its type', () => {
+describe('a value that matches its type', () => {
   test.each<[string, JsonObject, JsonObject]>([
     ['String', { title: '' }, { title: '' }],
     ['Number', { views: 1.5 }, { views: 1.5 }],
@@ -30,7 +30,7 @@ describe('a value that fits its type', () => {
     ['Array without items', { anything: [1, null, 'x', {}] }, { anything: [1, null, 'x', {}] }],
     ['Array of arrays', { grid: [[1], []] }, { grid: [[1], []] }],
     [
-      'Array of objects, each with its default and what the schema does not name',
+      'Array of objects, each with its default and undeclared fields',
       { comments: [{ text: 'a', by: id, extra: 1 }] },
       { comments: [{ text: 'a', by: new ObjectId(id), extra: 1, likes: 0 }] },
     ],
@@ -40,7 +40,7 @@ describe('a value that fits its type', () => {
       { meta: { score: 1, author: { name: 'x', born: new Date('2000-01-01T00:00:00Z') } } },
     ],
     ['null in an optional field', { at: null, meta: null, tags: null }, { at: null, meta: null, tags: null }],
-    ['null where there is a default', { views: null }, { views: null }],
+    ['null for a field with a default', { views: null }, { views: null }],
     ['an unknown field', { other: { a: [1] } }, { other: { a: [1] } }],
     ['a name that every object has', { constructor: 1, toString: 'x' }, { constructor: 1, toString: 'x' }],
   ])('is stored: %s', (_name, object, stored) => {
@@ -84,7 +84,7 @@ describe('VALIDATION_FAILED', () => {
     });
   });
 
-  test('names all failures in the order of the schema, the first one in the message', () => {
+  test('contains all failures in the order of the schema, with the first one in the message', () => {
     const { errors } = convert({ meta: { score: 'x' }, live: 1 });
     expect(errors.map(({ message }) => message)).toEqual([
       'title is required',
@@ -94,13 +94,13 @@ describe('VALIDATION_FAILED', () => {
     expect(validationFailed(...errors).message).toBe('Validation failed: title is required');
   });
 
-  test('names at most 100 failures', () => {
+  test('contains at most 100 failures', () => {
     const { errors } = convert({ title: 't', tags: Array(500).fill(1) });
     expect(errors).toHaveLength(100);
   });
 });
 
-test('converting leaves the object that was sent as it is and pollutes no prototype', () => {
+test('converting does not change the sent object or any prototype', () => {
   const sent = JSON.parse('{"title":"t","at":"2026-02-03","__proto__":{"live":true}}') as JsonObject;
   const { values, errors } = convert(sent);
   expect(errors).toEqual([]);

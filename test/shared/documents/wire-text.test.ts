@@ -26,11 +26,11 @@ const managed = { placement: { kind: 'managed', cell: 'main' } } as const;
 
 const bytesOf = (document: object): Buffer => Buffer.from(BSON.serialize(document, { ignoreUndefined: false }));
 
-/** What the objects of the same bytes give. */
+/** Returns the JSON of the objects decoded from the same bytes. */
 const byObjects = (bytes: Uint8Array, wanted: Wanted): string =>
   JSON.stringify(presentProjected(wireDocument(deserialize(bytes)) as Document, wanted));
 
-/** Values that the service itself stores, and with them those that only another program can have stored. */
+/** Values that the service stores, followed by values that only another program can have stored. */
 const usual = [
   fc.integer(),
   fc.double(),
@@ -107,11 +107,11 @@ const wanted = fc.constantFrom<Wanted>(
   { fields: ['deletedAt'], meta: false },
 );
 
-describe('the JSON of a document, made of its bytes', () => {
+describe('a document’s JSON, built from its bytes', () => {
   test.each([
     ['every type that the service stores', usual],
     ['every type of BSON', [...usual, ...others]],
-  ])('is to the letter what its objects give: 2000 documents of %s', (_title, values) => {
+  ])('equals the JSON of its objects exactly: 2000 documents of %s', (_title, values) => {
     fc.assert(
       fc.property(documentsOf(values), state, wanted, (fields, more, shown) => {
         const bytes = bytesOf({ _id: new ObjectId(), ...fields, ...more });
@@ -145,11 +145,11 @@ describe('the JSON of a document, made of its bytes', () => {
     ['a reference of the driver', { a: { $ref: 'people', $id: 1 } }],
     ['a type without a form in JSON', { a: [new MinKey()] }],
     ['more than 32 KiB', { a: 'x'.repeat(33_000) }],
-  ])('is left to objects where there is %s', (_title, document) => {
+  ])('uses objects when the document has %s', (_title, document) => {
     expect(wireText(bytesOf(document))).toBeUndefined();
   });
 
-  test('tells whether both fields of state are there, and the trash', () => {
+  test('reports whether both state fields are present, and the trash state', () => {
     const stateIn = (document: object) => {
       const { hasState, isTrashed } = wireText(bytesOf(document)) ?? {};
       return { hasState, isTrashed };
@@ -168,9 +168,13 @@ describe('the JSON of a document, made of its bytes', () => {
     ],
     ['alone', { _rev: 3 }, 3],
     ['not at all', { a: 1 }, 0],
-    ['inside others, where they are anybody’s', { a: { _rev: 4, _pos: 5, _gone: 6, _fuse: 7 }, _reverse: 1, _: 2 }, 0],
+    [
+      'inside other fields, where any name is allowed',
+      { a: { _rev: 4, _pos: 5, _gone: 6, _fuse: 7 }, _reverse: 1, _: 2 },
+      0,
+    ],
     ['of a tombstone', { _id: 1, isDeleted: true, deletedAt: null, _rev: 2, _gone: true }, 2],
-  ])('hides revision and position that are there %s, and tells the revision', (_title, document, revision) => {
+  ])('hides revision and position that are stored %s, and returns the revision', (_title, document, revision) => {
     for (const meta of [true, 'rev'] as const) {
       const stored = { ...document, isDeleted: false, deletedAt: null };
       const text = wireText(bytesOf(stored), meta === 'rev');
@@ -187,11 +191,11 @@ describe('the JSON of a document, made of its bytes', () => {
     ['a position of another type', { _pos: 1 }],
     ['a mark of another type', { _gone: 'x' }],
     ['a fuse of another type', { _fuse: 1 }],
-  ])('is left to objects where %s stands where the service has its own', (_title, document) => {
+  ])('uses objects when %s replaces a field of the service', (_title, document) => {
     expect(wireText(bytesOf(document))).toBeUndefined();
   });
 
-  test('two fields of one name, which a project’s own database can hold, are one there', () => {
+  test('merges two fields with one name, which a project’s own database can contain', () => {
     const twice = Buffer.from([19, 0, 0, 0, 16, 97, 0, 1, 0, 0, 0, 16, 97, 0, 2, 0, 0, 0, 0]);
     const external = { placement: { kind: 'external', encryptedUri: '', host: 'h', openUri: async () => '' } } as const;
     expect(textOf(external, twice, whole).text).toBe('{"a":2,"isDeleted":false,"deletedAt":null}');

@@ -4,13 +4,13 @@ import { wireDocument } from '../../../shared/documents/wire.ts';
 
 const id = new ObjectId('0123456789abcdef01234567');
 
-describe('a value in an answer', () => {
+describe('a value in a response', () => {
   test.each<[string, unknown, unknown]>([
     ['a 64-bit number within 2^53', Long.fromNumber(5), 5],
     ['a 64-bit number beyond 2^53', Long.fromString('9007199254740993'), 9_007_199_254_740_992],
     ['the greatest 64-bit number', Long.MAX_VALUE, 2 ** 63],
     ['a decimal number', Decimal128.fromString('1.25'), 1.25],
-    ['a decimal that is no number', Decimal128.fromString('NaN'), null],
+    ['a decimal that is not a number', Decimal128.fromString('NaN'), null],
     ['a decimal infinity', Decimal128.fromString('-Infinity'), null],
     ['NaN', Number.NaN, null],
     ['infinity', Number.POSITIVE_INFINITY, null],

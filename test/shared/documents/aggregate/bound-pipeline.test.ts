@@ -23,11 +23,11 @@ describe('an ordinary pipeline', () => {
       [join('x'), { $unwind: '$x' }, { $project: { a: '$x.a', b: '$x.b', c: { $concat: ['$d', '$e'] } } }],
     ],
     ['three joins', [join('x'), join('y'), join('z'), { $match: { 'x.a': 1 } }]],
-    ['a list of what is in a group', [{ $group: { _id: '$c', items: { $push: { a: '$a', b: '$b' } } } }]],
+    ['a list of a group’s documents', [{ $group: { _id: '$c', items: { $push: { a: '$a', b: '$b' } } } }]],
     ['thirty fields', [{ $project: Object.fromEntries(times(30, 0).map((_, n) => [`f${n}`, `$g${n}`])) }]],
     ['text by text', [{ $set: { t: { $trim: { input: { $toLower: '$t' } } }, n: { $size: '$list' } } }]],
     ['a condition', [{ $match: { $expr: { $gt: ['$spent', '$budget'] } } }, { $count: 'n' }]],
-  ])('runs as it is: %s', (_what, pipeline) => {
+  ])('runs unchanged: %s', (_what, pipeline) => {
     expect(boundPipeline(pipeline)).toEqual(pipeline);
   });
 
@@ -36,7 +36,7 @@ describe('an ordinary pipeline', () => {
       'lists of a group are flattened',
       [{ $group: { _id: null, t: { $push: '$tags' } } }, { $project: { t: flatten } }],
     ],
-    ['joins go on', [join('x'), join('y'), join('z'), join('w'), join('v')]],
+    ['many joins follow each other', [join('x'), join('y'), join('z'), join('w'), join('v')]],
     [
       'lists are joined in a document',
       [
@@ -50,13 +50,13 @@ describe('an ordinary pipeline', () => {
       ],
     ],
     ['fields become a list and back', [{ $project: { x: { $arrayToObject: { $objectToArray: '$$ROOT' } } } }]],
-  ])('is guarded once where %s', (_what, pipeline) => {
+  ])('is guarded once when %s', (_what, pipeline) => {
     expect(guardsOf(pipeline)).toBe(1);
   });
 });
 
 describe('a pipeline that multiplies', () => {
-  test('is guarded before each stage that does, inside others too', () => {
+  test('is guarded before each stage that multiplies, also in inner pipelines', () => {
     const stages = [{ $set: { a: copies(100) } }, { $set: { a: copies(100) } }];
     expect(guardsOf(stages)).toBe(2);
     expect(guardsOf([{ $facet: { f: stages } }])).toBe(2);
@@ -64,7 +64,7 @@ describe('a pipeline that multiplies', () => {
     expect(guardsOf([{ $lookup: { from: 'p', pipeline: stages, as: 'x' } }])).toBe(2);
   });
 
-  test('is guarded inside a join with its variables, which may be as large as the document that they are of', () => {
+  test('is guarded inside a join with its variables, which may be as large as their document', () => {
     const mapped = (input: string) => [{ $set: { x: { $map: { input, in: { a: '$$this' } } } } }];
     const guardOf = (stage: object) => JSON.stringify(boundPipeline([{ $lookup: stage }]));
     expect(guardOf({ from: 'p', let: { i: '$i' }, pipeline: mapped('$$i'), as: 'x' })).toContain(
@@ -73,7 +73,7 @@ describe('a pipeline that multiplies', () => {
     expect(guardOf({ from: 'p', pipeline: mapped('$i'), as: 'x' })).toContain('{"$bsonSize":"$$ROOT"}');
   });
 
-  test('is guarded by where its fields are: only inside lists what it makes of one is made for each element', () => {
+  test('is guarded for nested fields only when the outer field is a list, which repeats the value', () => {
     const inside = (value: unknown) => [{ $project: { title: { first: value } } }];
     const [guard] = boundPipeline(inside({ $substr: ['$title', 0, 3] }));
     expect(JSON.stringify(guard)).toContain('{"$not":[{"$isArray":["$title"]}]}');
@@ -84,11 +84,11 @@ describe('a pipeline that multiplies', () => {
     ['$replaceWith', { $replaceWith: { pipeline: copies(100) } }],
     ['$group', { $group: { _id: null, pipeline: { $sum: { $size: copies(100) } } } }],
     ['$bucket', { $bucket: { groupBy: '$n', boundaries: [0, 9], output: { pipeline: { $push: copies(100) } } } }],
-  ])('is guarded by what a field named pipeline is given: %s', (_name, stage) => {
+  ])('is guarded by the value of a field named pipeline: %s', (_name, stage) => {
     expect(guardsOf([stage])).toBe(1);
   });
 
-  test('is guarded by what the step of a $range is worked out from', () => {
+  test('is guarded by the inputs of a $range step', () => {
     expect(guardsOf([{ $set: { x: { $range: [0, 10, { $size: copies(100) }] } } }])).toBe(1);
   });
 
@@ -105,13 +105,13 @@ describe('a pipeline that multiplies', () => {
     ['"x"', { $set: { x: { $map: { input: '$a', in: times(400, { $concat: ['$t', 'x'] }) } } } }],
     ['it', { $match: { $text: { $search: 'x' }, $expr: { $gt: [{ $size: copies(100) }, 1] } } }],
     ['"query"', { $geoNear: { query: { $expr: { $gt: [{ $size: copies(100) }, 1] } } } }],
-  ])('INVALID_PIPELINE where no document is small enough, naming the stage and what makes most: %s', (what, stage) => {
+  ])('INVALID_PIPELINE with the stage and the largest part when no document is small enough: %s', (what, stage) => {
     const message = refusal(() => boundPipeline([stage]));
     expect(message).toMatch(/^INVALID_PIPELINE pipeline\[0\]\.\$\w+ could take more than 128 MiB of memory/);
     expect(message).toContain(`${what} makes too many copies`);
   });
 
-  test('is guarded where what no document is needed for adds up', () => {
+  test('is guarded when parts that need no document add up', () => {
     const loop = { $map: { input: { $range: [0, 9999] }, in: { a: '$$this', b: { c: 1 } } } };
     const stages = times(40, 0).map((_, n) => ({ $set: { [`x${n}`]: loop } }));
     expect(guardsOf(stages.slice(0, 5))).toBe(0);
@@ -120,17 +120,17 @@ describe('a pipeline that multiplies', () => {
   });
 
   test.each<[string, unknown]>([
-    ['what `$let` names', { $let: { vars: { x: { $reverseArray: '$a' } }, in: '$$x' } }],
+    ['a `$let` variable', { $let: { vars: { x: { $reverseArray: '$a' } }, in: '$$x' } }],
     ['a path that may go through a list', '$a.x'],
     ['a path of a variable', { $let: { vars: { v: '$a' }, in: '$$v.x' } }],
     ['a date by a format of the document', { $dateToString: { date: '$$NOW', format: '$t' } }],
     ['a match with its groups', { $regexFind: { input: '$t', regex: '(?=(.*))' } }],
-    ['what stands for a date that is none', { $reverseArray: { $dateFromString: { dateString: 'x', onError: '$a' } } }],
+    ['the fallback for an invalid date', { $reverseArray: { $dateFromString: { dateString: 'x', onError: '$a' } } }],
   ])('is guarded in a loop that keeps %s', (_what, inner) => {
     expect(guardsOf([{ $set: { x: { $map: { input: { $range: [0, 1000] }, in: inner } } } }])).toBe(1);
   });
 
-  test('is bounded in a moment, however its parts stand in one another', () => {
+  test('is bounded quickly, however its parts are nested', () => {
     const nested = (wrap: (inner: unknown) => unknown) => times(20, wrap).reduce<unknown>((x, one) => one(x), '$a');
     const value = {
       x: nested((inner) => ({ $replaceAll: { input: '$t', find: 'a', replacement: inner } })),
@@ -139,19 +139,19 @@ describe('a pipeline that multiplies', () => {
     expect(refusal(() => boundPipeline([{ $set: value }]))).toContain('makes too many copies');
   });
 
-  test('is bounded in a moment, however many variables it names', () => {
+  test('is bounded quickly, however many variables it uses', () => {
     const vars = Object.fromEntries(times(4800, 1).map((one, n) => [`v${n}`, one]));
     expect(guardsOf([{ $set: { a: { $let: { vars, in: copies(90) } } } }])).toBe(1);
     const stages = times(48, { $set: { a: 1 } });
     expect(guardsOf([{ $lookup: { from: 'p', let: vars, pipeline: stages, as: 'x' } }])).toBe(0);
   });
 
-  test('is bounded in a moment, however long its paths are', () => {
+  test('is bounded quickly, however long its paths are', () => {
     const inside = (one: unknown) => reduce({ $concatArrays: ['$$value', one] });
     expect(setting(inside(inside(`$a${'.a'.repeat(500_000)}`)))).toContain('makes too many copies');
   });
 
-  test('is guarded by each element of a list, where a range is as long as the least of its length and a number', () => {
+  test('is guarded by each element of a list when a range ends at $min of its length and a number', () => {
     const range = { $range: [0, { $min: [{ $size: '$$this' }, 1000] }] };
     const [guard] = boundPipeline([
       { $set: { x: { $map: { input: '$a', in: { $concatArrays: times(40, range) } } } } },
@@ -162,15 +162,15 @@ describe('a pipeline that multiplies', () => {
   test.each<[string, unknown]>([
     ['numbers', times(60_000, 1)],
     ['a literal', { $literal: times(400_000, 1) }],
-  ])('INVALID_PIPELINE in a moment where loops stand around very many values: %s', (_what, value) => {
+  ])('INVALID_PIPELINE quickly when loops contain very many values: %s', (_what, value) => {
     const inside = (one: unknown) => reduce({ $concatArrays: ['$$value', one] });
     expect(setting(inside(inside(value)))).toMatch(/^INVALID_PIPELINE pipeline\[0\]\.\$set: .* too many values/);
     expect(setting(value)).toBe('nothing was refused');
   });
 });
 
-describe("a database of the project's own", () => {
-  test('is not guarded, but held to the rules', () => {
+describe('a project’s own database', () => {
+  test('gets no guard, but the rules apply', () => {
     const stages = [{ $set: { a: copies(100) } }];
     expect(boundPipeline(stages, false)).toEqual(stages);
     const range = [{ $set: { a: { $range: [0, '$n'] } } }];
@@ -215,7 +215,7 @@ describe('the rule of $range', () => {
 describe('the rule of loops', () => {
   const nested = (depth: number): unknown => (depth === 0 ? 1 : { $map: { input: '$a', in: nested(depth - 1) } });
 
-  test('INVALID_PIPELINE for three in one another, at any other place too', () => {
+  test('INVALID_PIPELINE for three nested loops, at any position', () => {
     expect(setting(nested(3))).toContain('loops ($map, $filter, $reduce) may stand 2 deep');
     expect(setting({ $filter: { input: '$a', cond: { $gt: [{ $size: nested(2) }, 1] } } })).toContain(
       'may stand 2 deep',
@@ -241,7 +241,7 @@ describe("the rule of a $reduce's value", () => {
     ],
     ['zipped', reduce({ $zip: { inputs: ['$$value'] } })],
     ['taken apart', reduce({ $objectToArray: '$$value' })],
-  ])('INVALID_PIPELINE where it is there %s', (_what, x) => {
+  ])('INVALID_PIPELINE when it is used: %s', (_what, x) => {
     expect(setting(x)).toMatch(/^INVALID_PIPELINE pipeline\[0\]\.\$set: \$reduce may have \$\$value/);
   });
 
@@ -260,7 +260,7 @@ describe("the rule of a $reduce's value", () => {
         ),
       }),
     ],
-    ['where operators look at it', reduce({ $add: ['$$value', { $size: '$$value' }, { $max: '$$value' }] })],
+    ['in operators that only read it', reduce({ $add: ['$$value', { $size: '$$value' }, { $max: '$$value' }] })],
     ['filtered', reduce({ $filter: { input: '$$value', cond: { $gt: ['$$this', 1] } } })],
     [
       'each in a loop of its own',

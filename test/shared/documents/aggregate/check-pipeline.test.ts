@@ -38,10 +38,14 @@ describe('a pipeline', () => {
       [{ $match: alternatives(1500) }, { $unionWith: { coll: 'people', pipeline: [{ $match: alternatives(1500) }] } }],
       'more than 2000 fields and operators',
     ],
-    ['INVALID_PIPELINE for a $match that is no object', [{ $match: [] }], 'pipeline[0].$match must be an object'],
-    ['INVALID_PIPELINE for a $geoNear that is no object', [{ $geoNear: 1 }], 'pipeline[0].$geoNear must be an object'],
+    ['INVALID_PIPELINE for a $match that is not an object', [{ $match: [] }], 'pipeline[0].$match must be an object'],
     [
-      'INVALID_PIPELINE for a query that is no object',
+      'INVALID_PIPELINE for a $geoNear that is not an object',
+      [{ $geoNear: 1 }],
+      'pipeline[0].$geoNear must be an object',
+    ],
+    [
+      'INVALID_PIPELINE for a query that is not an object',
       [{ $geoNear: { query: 1 } }],
       '$geoNear.query must be an object',
     ],
@@ -60,13 +64,17 @@ describe('a pipeline', () => {
       [{ $facet: facets(6, { $sortByCount: '$a' }) }],
       'pipeline[0].$facet.f5: at most 5 stages inside $facet may group or sort',
     ],
-    ['INVALID_PIPELINE for a $facet that is no object', [{ $facet: [] }], 'pipeline[0].$facet must be an object'],
-    ['INVALID_PIPELINE for a facet that is no array', [{ $facet: { a: {} } }], '$facet.a must be an array of stages'],
-  ])('is refused: %s', (_title, pipeline, expected) => {
+    ['INVALID_PIPELINE for a $facet that is not an object', [{ $facet: [] }], 'pipeline[0].$facet must be an object'],
+    [
+      'INVALID_PIPELINE for a facet that is not an array',
+      [{ $facet: { a: {} } }],
+      '$facet.a must be an array of stages',
+    ],
+  ])('is rejected: %s', (_title, pipeline, expected) => {
     expect(refusal(() => checkPipeline(pipeline))).toContain(expected);
   });
 
-  test('passes with 50 stages, 4 deep, 2000 condition keys', () => {
+  test('passes with 50 stages, 4 levels and 2000 condition keys', () => {
     const pipeline = [...limits(44), { $match: alternatives(1999) }, ...nestedLookups(4)];
     expect(checkPipeline(pipeline).pipeline).toEqual(pipeline);
   });
@@ -92,7 +100,7 @@ describe('a stage', () => {
     expect(refusal(() => checkPipeline(pipeline))).toContain(`BLOCKED_STAGE The stage ${name} (`);
   });
 
-  test('BLOCKED_STAGE shortens an endless name', () => {
+  test('BLOCKED_STAGE with a very long name shortened', () => {
     expect(refusal(() => checkPipeline([{ ['$x'.repeat(1000)]: 1 }])).length).toBeLessThan(150);
   });
 
@@ -110,7 +118,7 @@ describe('a stage', () => {
     expect(refusal(() => checkPipeline([stage]))).toBe(`BLOCKED_STAGE ${name} is not allowed in an aggregation.`);
   });
 
-  test('may hold the names of blocked operators as text', () => {
+  test('may contain the names of blocked operators as text', () => {
     const pipeline = [{ $match: { a: '$where' } }, { $project: { b: { $literal: '$function' } } }];
     expect(checkPipeline(pipeline).pipeline).toEqual(pipeline);
   });
@@ -148,11 +156,11 @@ describe('a join', () => {
     ['INVALID_PIPELINE for $unionWith of a number', { $unionWith: 5 }, '$unionWith must be an object'],
     ['INVALID_PIPELINE for $graphLookup without from', { $graphLookup: {} }, '$graphLookup.from must be the name'],
     [
-      'INVALID_PIPELINE for a restriction that is no object',
+      'INVALID_PIPELINE for a restriction that is not an object',
       { $graphLookup: { from: 'p', restrictSearchWithMatch: 1 } },
       'restrictSearchWithMatch must be an object',
     ],
-  ])('is refused: %s', (_title, stage, expected) => {
+  ])('is rejected: %s', (_title, stage, expected) => {
     expect(refusal(() => checkPipeline([stage]))).toMatch(/^INVALID_PIPELINE /);
     expect(refusal(() => checkPipeline([stage]))).toContain(expected);
   });
@@ -169,7 +177,7 @@ describe('a join', () => {
     expect(refusal(() => checkPipeline([stage]))).toMatch(/^USERS_RESERVED /);
   });
 
-  test('is found at any depth, each collection once', () => {
+  test('is found at any depth, with each collection once', () => {
     const { joined } = checkPipeline([
       { $unionWith: 'a' },
       { $lookup: { from: 'b', as: 'x', pipeline: [{ $unionWith: { coll: 'c', pipeline: [{ $unionWith: 'a' }] } }] } },

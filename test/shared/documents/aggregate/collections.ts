@@ -12,7 +12,7 @@ const field = (key: string, type: FieldType, more: Partial<Field> = {}): Field =
 
 const rls = { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone', requires: 'none' } as const;
 
-/** Anyone may read it; has a field of every type that a `$match` converts. */
+/** Anyone may read it; it has a field of every type that a `$match` converts. */
 export const posts: Collection = {
   name: 'posts',
   rls,
@@ -26,17 +26,17 @@ export const posts: Collection = {
   ],
 };
 
-/** Anyone may read it, no schema. */
+/** Anyone may read it; it has no schema. */
 export const people: Collection = { name: 'people', rls, schema: null };
 
-/** Only owners read theirs. */
+/** Owners read only their own documents. */
 export const todos: Collection = {
   name: 'todos',
   rls: { enabled: true, mode: 'private', ownerField: 'userId', trash: 'everyone', requires: 'none' },
   schema: [field('post', 'Ref', { ref: 'posts' })],
 };
 
-/** The code and message of what a call throws; fails where it throws nothing or no answer for the caller. */
+/** Returns the code and message of the error that a call throws; fails if it throws no such error. */
 export const refusal = (run: () => unknown): string => {
   try {
     run();

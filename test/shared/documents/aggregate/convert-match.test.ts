@@ -58,7 +58,7 @@ describe('a leading $match', () => {
     expect(convertMatch(posts, condition)).toEqual(condition);
   });
 
-  test('has the system fields to convert where there is no schema', () => {
+  test('converts system fields when there is no schema', () => {
     expect(convertMatch(people, { _id: hex, createdAt: day, author: hex, at: day })).toEqual({
       _id: id,
       createdAt: date,

@@ -3,12 +3,12 @@ import { checkPipeline } from '../../../../shared/documents/aggregate/check-pipe
 import { boundPipeline } from '../../../../shared/documents/aggregate/memory.ts';
 import { documentedPipelines } from './documented-pipelines.ts';
 
-describe('a pipeline as MongoDB documents it is not refused', () => {
+describe('a pipeline of MongoDB’s manual is accepted', () => {
   test.each(documentedPipelines)('%s', (_page, pipeline) => {
     expect(() => boundPipeline(checkPipeline(pipeline).pipeline)).not.toThrow();
   });
 
-  test('for every stage that is allowed, and at least 60 of them', () => {
+  test('for every allowed stage, and at least 60 of them', () => {
     expect(documentedPipelines.length).toBeGreaterThanOrEqual(60);
     const stages = new Set(documentedPipelines.flatMap(([, pipeline]) => pipeline.flatMap(Object.keys)));
     expect(stages.size).toBe(28);

@@ -3,7 +3,7 @@ const window = (output: object, sort = 'orderDate') => ({
   $setWindowFields: { partitionBy: '$state', sortBy: { [sort]: 1 }, output },
 });
 
-/** Pipelines of MongoDB's manual, from the pages of the stages and operators that are allowed, by page. */
+/** Pipelines of MongoDB’s manual by page, from the pages of the allowed stages and operators. */
 export const documentedPipelines: readonly (readonly [page: string, pipeline: readonly object[]])[] = [
   ['$match: equality', [{ $match: { author: 'dave' } }]],
   [

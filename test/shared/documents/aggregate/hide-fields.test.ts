@@ -6,19 +6,19 @@ import { refusal } from './collections.ts';
 const hide = { $unset: ['_rev', '_pos', '_gone', '_fuse'] };
 const find = [{ $match: { a: 1 } }, { $sort: { b: 1 } }, { $limit: 2 }];
 
-describe('what nobody sees', () => {
+describe('the stage that hides internal fields', () => {
   test.each<[string, Pipeline, Pipeline]>([
-    ['goes last where stages hand documents on', find, [...find, hide]],
+    ['comes last when stages pass documents on', find, [...find, hide]],
     [
-      'goes before what names fields in another way',
+      'comes before a stage that names fields in another way',
       [...find, { $set: { c: 1 } }],
       [...find, hide, { $set: { c: 1 } }],
     ],
-    ['is not there behind a $group', [...find, { $group: { _id: '$a' } }], [...find, { $group: { _id: '$a' } }]],
-    ['is not there behind a $project of fields', [{ $project: { a: 1 } }], [{ $project: { a: 1 } }]],
-    ['goes before a $project that leaves out', [{ $project: { a: 0 } }], [hide, { $project: { a: 0 } }]],
-    ['goes before a $project without _id alone', [{ $project: { _id: 0 } }], [hide, { $project: { _id: 0 } }]],
-    ['goes before a join', [{ $lookup: { from: 'a', as: 'b' } }], [hide, { $lookup: { from: 'a', as: 'b' } }]],
+    ['is omitted before a $group', [...find, { $group: { _id: '$a' } }], [...find, { $group: { _id: '$a' } }]],
+    ['is omitted before a $project of fields', [{ $project: { a: 1 } }], [{ $project: { a: 1 } }]],
+    ['comes before a $project that removes fields', [{ $project: { a: 0 } }], [hide, { $project: { a: 0 } }]],
+    ['comes before a $project that removes only _id', [{ $project: { _id: 0 } }], [hide, { $project: { _id: 0 } }]],
+    ['comes before a join', [{ $lookup: { from: 'a', as: 'b' } }], [hide, { $lookup: { from: 'a', as: 'b' } }]],
   ])('%s', (_title, stages, expected) => {
     expect(hideFields(stages, [])).toEqual(expected);
   });
@@ -39,7 +39,7 @@ describe('what nobody sees', () => {
     { $project: { a: 1, rev: '$_rev' } },
     { $replaceWith: { $objectToArray: '$$ROOT' } },
     { $redact: '$$KEEP' },
-  ])('is gone before %j', (stage) => {
+  ])('comes before %j', (stage) => {
     expect(hideFields([stage], [])[0]).toEqual(hide);
   });
 
@@ -47,7 +47,7 @@ describe('what nobody sees', () => {
     ['$geoNear', { query: { _rev: 1 } }],
     ['$lookup.foreignField', '_rev'],
     ['$graphLookup', ['a', '_pos', undefined]],
-  ])('INVALID_PIPELINE for %s where an index would be read by it', (name, operand) => {
+  ])('INVALID_PIPELINE for %s when an index would read hidden fields', (name, operand) => {
     expect(refusal(() => refuseHidden(name, operand))).toMatch(/^INVALID_PIPELINE .*_rev/);
   });
 });

@@ -29,7 +29,7 @@ const endless = function* (document: object) {
 };
 
 describe('the results of an aggregation', () => {
-  test('are all documents of all batches, and the cursor is closed', async () => {
+  test('contain all documents of all batches, and the cursor is closed', async () => {
     const { cursor, state } = fakeCursor([[{ a: 1 }, { a: 2 }], [{ a: 3 }]]);
     expect(await loadResults(cursor, 5000)).toEqual([{ a: 1 }, { a: 2 }, { a: 3 }]);
     expect(state.closed).toBe(true);
@@ -40,7 +40,7 @@ describe('the results of an aggregation', () => {
     expect(await loadResults(cursor, 5000)).toHaveLength(4);
   });
 
-  test('RESULT_TOO_LARGE stops the reading at 5 MiB', async () => {
+  test('RESULT_TOO_LARGE stops reading at 5 MiB', async () => {
     const { cursor, state } = fakeCursor(endless(mebibyte('x')));
     await expect(loadResults(cursor, 60_000)).rejects.toMatchObject({ code: 'RESULT_TOO_LARGE' });
     expect(state).toEqual({ read: 5, closed: true });
@@ -51,7 +51,7 @@ describe('the results of an aggregation', () => {
     await expect(loadResults(cursor, 60_000)).rejects.toMatchObject({ code: 'RESULT_TOO_LARGE' });
   });
 
-  test('QUERY_TIMEOUT where reading takes too long', async () => {
+  test('QUERY_TIMEOUT when reading takes too long', async () => {
     const { cursor, state } = fakeCursor(endless({}));
     await expect(loadResults(cursor, 5)).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' });
     expect(state.closed).toBe(true);

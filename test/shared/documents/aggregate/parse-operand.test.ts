@@ -41,10 +41,10 @@ describe('Extended JSON in a pipeline', () => {
     ['INVALID_PIPELINE for a part of the database roles', '$$USER_ROLES.db'],
     ['INVALID_PIPELINE for search counts', { a: '$$SEARCH_META.count' }],
     ['INVALID_PIPELINE for the number of a record, which counts inserts', { a: { $meta: 'recordId' } }],
-    ['INVALID_PIPELINE for what a later version may show', { a: [{ $meta: 'anything' }] }],
+    ['INVALID_PIPELINE for an unknown $meta', { a: [{ $meta: 'anything' }] }],
     ['INVALID_PIPELINE for no name', { $meta: { $literal: 'recordId' } }],
     ['INVALID_BODY for a NUL in a name', { 'a\0b': 1 }],
-  ])('is refused: %s', (title, value) => {
+  ])('is rejected: %s', (title, value) => {
     expect(refusal(() => parseOperand(value)).split(' ')[0]).toBe(title.split(' ')[0]);
   });
 
@@ -62,7 +62,7 @@ describe('Extended JSON in a pipeline', () => {
       [`an operator of a later version ${name}`, { $later: { input: '$a', elementAs: name, in: 1 } }],
     ]),
     ['$let CURRENT deep inside', { $set: { a: [{ b: { $let: { vars: { a: 1, CURRENT: '$a' }, in: 1 } } }] } }],
-  ])('INVALID_PIPELINE that says what to do for a variable of MongoDB itself: %s', (_what, value) => {
+  ])('INVALID_PIPELINE with the fix for a variable of MongoDB itself: %s', (_what, value) => {
     expect(refusal(() => parseOperand(value))).toMatch(
       /^INVALID_PIPELINE \$\w+ cannot name a variable [A-Z_]+: .* Begin it with a small letter\.$/,
     );
@@ -81,7 +81,7 @@ describe('Extended JSON in a pipeline', () => {
     expect(parseOperand(value)).toEqual(value);
   });
 
-  test('keeps a field that is called __proto__ as a field', () => {
+  test('keeps a field named __proto__ as a field', () => {
     const value = parseOperand(JSON.parse('{"a":{"__proto__":{"b":1}}}')) as { a: object };
     expect(Object.keys(value.a)).toEqual(['__proto__']);
     expect(Object.getPrototypeOf(value.a)).toBe(Object.prototype);

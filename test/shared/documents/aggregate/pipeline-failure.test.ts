@@ -7,7 +7,7 @@ const pipeline = [{ $match: { s: { $regex: '(' } } }, { $project: { a: { $divide
 
 const failure = (code: number, message = '') => pipelineFailure(new MongoServerError({ message, code }), pipeline);
 
-describe('an aggregation that MongoDB refuses', () => {
+describe('an aggregation that MongoDB rejects', () => {
   test.each<[string, number, string, string]>([
     ['INVALID_PIPELINE', 2, "Executor error on namespace: p_1.posts :: caused by :: can't $divide by zero", '$divide'],
     ['INVALID_PIPELINE', 14, '$divide only supports numeric types, not string', 'type it does not take'],
@@ -31,18 +31,18 @@ describe('an aggregation that MongoDB refuses', () => {
     expect((error as AppError).message).not.toContain(text);
   });
 
-  test('INVALID_PIPELINE names nothing that the caller did not write', () => {
+  test('INVALID_PIPELINE contains only text that the caller wrote', () => {
     const { message } = failure(2, 'near $internalThing and $project') as AppError;
     expect(message).toContain('$project');
     expect(message).not.toContain('internalThing');
   });
 
-  test.each([6, 13, 18, 89, 175, 237, 9001, 11600, 13436])('keeps trouble of the database itself, code %d', (code) => {
+  test.each([6, 13, 18, 89, 175, 237, 9001, 11600, 13436])('keeps errors of the database itself, code %d', (code) => {
     const error = new MongoServerError({ message: '', code });
     expect(pipelineFailure(error, pipeline)).toBe(error);
   });
 
-  test('keeps what is not a refusal of MongoDB', () => {
+  test('keeps an error that is not from MongoDB', () => {
     const error = new AppError('RESULT_TOO_LARGE', 'too large');
     expect(pipelineFailure(error, pipeline)).toBe(error);
   });

@@ -33,7 +33,7 @@ type Rows = readonly (readonly [title: string, pipeline: Pipeline, expected: Pip
 
 const hide = JSON.stringify({ $unset: ['_rev', '_pos', '_gone', '_fuse'] });
 
-/** Without the stages that remove hidden fields, which hide-fields.test.ts looks at. */
+/** The pipeline without the stages that remove hidden fields, which hide-fields.test.ts checks. */
 const shown = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.filter((stage) => JSON.stringify(stage) !== hide).map(shown);
   const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
@@ -45,14 +45,14 @@ const shown = (value: unknown): unknown => {
 const run = (pipeline: Pipeline, main: Source, includeDeleted = false, sources = joined): Pipeline =>
   shown(restrictPipeline(pipeline, { main, joined: sources, includeDeleted })) as Pipeline;
 
-describe('the pipeline of a collection that all may read', () => {
+describe('the pipeline of a collection that everyone may read', () => {
   test.each<Rows[number]>([
     ['begins with the active documents', [{ $count: 'n' }], [{ $match: active }, { $count: 'n' }]],
     ['keeps its own $match', [{ $match: { a: 1 } }], [{ $match: active }, { $match: { a: 1 } }]],
     ['keeps a telling $match: nothing is hidden', [{ $match: telling }], [{ $match: active }, { $match: telling }]],
     ['keeps $text first', [{ $match: text }], [{ $match: { $and: [active, text] } }]],
     [
-      'keeps $text first that is nested',
+      'keeps a nested $text first',
       [{ $match: { $and: [{ $or: [text] }] } }],
       [{ $match: { $and: [active, { $and: [{ $or: [text] }] }] } }],
     ],
@@ -63,11 +63,11 @@ describe('the pipeline of a collection that all may read', () => {
       [{ $geoNear: { near: [1, 1], query: { $and: [active, { author: id }] } } }, { $limit: 1 }],
     ],
     [
-      'goes on after $search',
+      'continues after $search',
       [{ $search: { a: 1 } }, { $limit: 1 }],
       [{ $search: { a: 1 } }, { $match: active }, { $limit: 1 }],
     ],
-    ['goes on after $vectorSearch', [{ $vectorSearch: {} }], [{ $vectorSearch: {} }, { $match: active }]],
+    ['continues after $vectorSearch', [{ $vectorSearch: {} }], [{ $vectorSearch: {} }, { $match: active }]],
     [
       'does not move a later $geoNear',
       [{ $limit: 1 }, { $geoNear: {} }],
@@ -112,7 +112,7 @@ describe('the pipeline of a collection that all may read', () => {
     [[{ $lookup: { from: 'people', ...join } }]],
     [[{ $graphLookup: { from: 'people' } }]],
     [[{ $unionWith: { coll: 'people' } }]],
-  ])('stays as it is with the trash included: %j', (pipeline) => {
+  ])('stays unchanged with the trash included: %j', (pipeline) => {
     expect(run(pipeline, whole(posts), true, publicOnly)).toEqual(pipeline);
   });
 });
@@ -138,7 +138,7 @@ describe('the pipeline of a private collection', () => {
       [{ $vectorSearch: { limit: 3, filter: own } }, { $match: ownActive }, barrier],
     ],
     [
-      'filters $vectorSearch within, besides what the caller wants',
+      'filters inside $vectorSearch, with the caller’s filter',
       [{ $vectorSearch: { filter: { a: 1 } } }, { $match: telling }],
       [{ $vectorSearch: { filter: { $and: [own, { a: 1 }] } } }, { $match: ownActive }, barrier, { $match: telling }],
     ],
@@ -146,17 +146,17 @@ describe('the pipeline of a private collection', () => {
     expect(run(pipeline, mine)).toEqual(expected);
   });
 
-  test("has only the caller's own with the trash included", () => {
+  test('returns only the caller’s own documents with the trash included', () => {
     expect(run([{ $count: 'n' }], mine, true)).toEqual([{ $match: own }, barrier, { $count: 'n' }]);
   });
 
-  test('filters $vectorSearch by what of the trash is hidden, without what it cannot filter by', () => {
+  test('filters hidden trashed documents in $vectorSearch, without conditions that it does not support', () => {
     const visibilityFilter = { $or: [active, { userId: { $eq: 'me', $not: { $type: 'array' } } }] };
     const [search] = run([{ $vectorSearch: {} }], { collection: posts, visibilityFilter, unreadable: [] }, true);
     expect(search).toEqual({ $vectorSearch: { filter: { $or: [active, own] } } });
   });
 
-  test('finds places by an index that begins with the owner for those, too, who may read all', () => {
+  test('finds places by an index that begins with the owner, also for callers who may read all documents', () => {
     const ofAny = { userId: { $gte: new MinKey() } };
     expect(run([{ $geoNear: {} }], whole(todos), true)).toEqual([{ $geoNear: { query: ofAny } }]);
     expect(run([{ $geoNear: { query: { a: 1 } } }], whole(todos), true)).toEqual([
@@ -170,7 +170,7 @@ describe('the pipeline of a private collection', () => {
     ['$search', [{ $search: { a: 1 } }]],
     ['$geoNear.query', [{ $geoNear: { query: telling } }]],
     ['$geoNear.query', [{ $geoNear: { query: { $jsonSchema: {} } } }]],
-  ])('INVALID_PIPELINE where a search would go through the documents of others: %s', (what, pipeline) => {
+  ])('INVALID_PIPELINE when a search would read other users’ documents: %s', (what, pipeline) => {
     expect(refusal(() => run(pipeline, mine))).toMatch(/^INVALID_PIPELINE .*collection "todos"/);
     expect(refusal(() => run(pipeline, mine))).toContain(what.split(' ')[0]);
   });
@@ -222,7 +222,7 @@ describe('a join', () => {
       [{ $unionWith: { coll: 'todos', pipeline: [{ $match: ownActive }, barrier] } }],
     ],
     [
-      '$unionWith goes on after $geoNear',
+      '$unionWith continues after $geoNear',
       [{ $unionWith: { coll: 'todos', pipeline: [{ $geoNear: { query: { a: 1 } } }] } }],
       [
         {
@@ -247,7 +247,7 @@ describe('a join', () => {
       ],
     ],
     [
-      '$graphLookup is restricted besides what the caller wants, converted',
+      '$graphLookup is restricted, with the caller’s filter converted',
       [{ $graphLookup: { from: 'posts', restrictSearchWithMatch: { author: hex } } }],
       [{ $graphLookup: { from: 'posts', restrictSearchWithMatch: { $and: [active, { author: id }] } } }],
     ],
@@ -299,7 +299,7 @@ describe('a join', () => {
     expect(message).toContain(what);
   });
 
-  test('INVALID_PIPELINE for a variable of our own name', () => {
+  test('INVALID_PIPELINE for a variable with an internal name', () => {
     const pipeline = [{ $lookup: { from: 'todos', let: { basaltLocalValues: 1 }, ...join } }];
     expect(refusal(() => run(pipeline, whole(posts)))).toMatch(/^INVALID_PIPELINE .*another name/);
   });

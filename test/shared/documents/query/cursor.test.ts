@@ -35,7 +35,7 @@ describe('a cursor', () => {
     ['an object nested too deep', nested(70)],
     ['an object with a field of the driver’s', { _bsontype: 'ObjectId' }],
     ['one further inside', { a: [{ _bsontype: 'Long', b: { _bsontype: 'x' } }] }],
-  ])('names the document instead of %s', (_name, value) => {
+  ])('contains the document’s id instead of %s', (_name, value) => {
     const text = encodeCursor('f', [value, id]);
     expect(text.length).toBeLessThanOrEqual(2048);
     expect(decodeCursor('f', 2, text)).toEqual({ id });
@@ -80,7 +80,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('names a document whose id nothing can carry by text that is refused, not by a failure', () => {
+  it('contains rejected text, without failing, when no text can represent the id', () => {
     const text = encodeCursor('f', [{ _bsontype: 'ObjectId' }]);
     expect(() => decodeCursor('f', 1, text)).toThrow(expect.objectContaining({ code: 'INVALID_CURSOR' }));
   });

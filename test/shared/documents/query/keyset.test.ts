@@ -5,7 +5,7 @@ import { needsSortKey, parseSort } from '../../../../shared/documents/query/sort
 
 const id = new ObjectId();
 
-describe('what comes after a position', () => {
+describe('the filter after a position', () => {
   it.each([
     ['', { _id: { $lt: id } }],
     ['-_id', { _id: { $lt: id } }],
@@ -17,13 +17,13 @@ describe('what comes after a position', () => {
   it.each([
     ['', '$lt'],
     ['_id', '$gt'],
-  ])('compares ids across types in the order "%s" where others may have given them', (sort, operator) => {
+  ])('compares ids across types in the order "%s" when other programs may have set them', (sort, operator) => {
     const position = { $ne: 1 };
     const expected = { $expr: { [operator]: ['$_id', { $literal: position }] } };
     expect(afterPosition(parseSort(sort), [position], 'any')).toEqual(expected);
   });
 
-  it('is a list of ranges, the ties with a greater id last', () => {
+  it('is a list of ranges, with ties by a greater id last', () => {
     const { $or: ranges } = afterPosition(parseSort('a'), [5, id], 'ours');
     expect(ranges?.[0]).toMatchObject({ $and: [{ a: { $gt: 5 } }, { $nor: expect.any(Array) }] });
     expect(ranges?.at(-1)).toMatchObject({
@@ -31,7 +31,7 @@ describe('what comes after a position', () => {
     });
   });
 
-  it('reads an object as a value, never as operators', () => {
+  it('treats an object as a value, never as operators', () => {
     const value = { $ne: 1 };
     expect(afterPosition(parseSort('a'), [value, id], 'ours').$or?.[0]).toMatchObject({
       $and: [{ a: { $gt: value } }, {}],

@@ -89,7 +89,7 @@ describe('a list query', () => {
     }
   });
 
-  it('400 INVALID_QUERY for 1001 fields, not for 1000', () => {
+  it('400 INVALID_QUERY for 1001 fields, but not for 1000', () => {
     const fields = (count: number) => () => parse(`fields=${Array.from({ length: count }, (_, n) => `k${n}`).join()}`);
     expect(fields(1000)).not.toThrow();
     expect(fields(1001)).toThrow(expect.objectContaining({ code: 'INVALID_QUERY' }));

@@ -23,7 +23,7 @@ describe('a projection', () => {
     expect(toProjection({ fields, meta })).toEqual(expected);
   });
 
-  it('keeps a field named __proto__ a mere field', () => {
+  it('treats __proto__ as an ordinary field', () => {
     expect(Object.keys(toProjection({ fields: ['__proto__'], meta: true }))).toEqual(['_id', '__proto__']);
   });
 
@@ -44,7 +44,7 @@ describe('a projection', () => {
     [1.5, 0],
     [-1, 0],
     [null, 0],
-  ])('shows the revision %j as %d where it is wanted, and never otherwise', (_rev, shown) => {
+  ])('shows the revision %j as %d when it is requested, and never otherwise', (_rev, shown) => {
     const stored = { _id, _rev, _pos: 1, _gone: true, _fuse: [1] };
     expect(presentProjected(stored, { fields: ['a'], meta: 'rev' })).toEqual({ _id, _rev: shown });
     expect(presentProjected(stored, { fields: undefined, meta: 'rev' })).toEqual({ _id, ...active, _rev: shown });

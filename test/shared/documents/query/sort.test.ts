@@ -42,7 +42,7 @@ describe('a sort parameter', () => {
     expect(() => parseSort(text)).toThrow(expect.objectContaining({ code: 'INVALID_QUERY' }));
   });
 
-  it('keeps the order of names that are numbers', () => {
+  it('keeps the order of numeric names', () => {
     expect([...toMongoSort(parseSort('b,0'))]).toEqual([
       ['b', 1],
       ['0', 1],
@@ -50,7 +50,7 @@ describe('a sort parameter', () => {
     ]);
   });
 
-  it('has one fingerprint for both spellings, and another in another place', () => {
+  it('has one fingerprint for both spellings, and another for another order', () => {
     const fingerprint = sortFingerprint('p', 'c', parseSort('-g'));
     expect(sortFingerprint('p', 'c', parseSort('g:desc'))).toBe(fingerprint);
     expect(sortFingerprint('p', 'c', parseSort('g'))).not.toBe(fingerprint);

@@ -82,7 +82,7 @@ describe('a filter', () => {
     expect(conditions(collection, query)).toEqual([expected]);
   });
 
-  it('given twice holds twice', () => {
+  it('applies both conditions when it is given twice', () => {
     expect(conditions(posts, 'views_gt=1&views_gt=2')).toEqual([{ views: { $gt: 1 } }, { views: { $gt: 2 } }]);
   });
 
@@ -130,7 +130,7 @@ describe('a filter', () => {
     ['createdAt_gte=2026', /"2026" is not an ISO 8601 date, such as 2026-01-31, or whole milliseconds\.$/],
     ['_rev=1', /documents cannot be filtered by it\.$/],
     ['_pos_gt=1', /documents cannot be filtered by it\.$/],
-  ])('400 INVALID_FILTER for %s says what helps, if anything does', (query, message) => {
+  ])('400 INVALID_FILTER for %s with the fix, if there is one', (query, message) => {
     expect(() => conditions(notes, query)).toThrow(message);
   });
 
@@ -138,7 +138,7 @@ describe('a filter', () => {
     expect(() => conditions(notes, `a_regex=${pattern}`)).toThrow(expect.objectContaining({ code: 'INVALID_REGEX' }));
   });
 
-  it('takes a pattern of 128 characters, however many bytes each has', () => {
+  it('accepts a pattern of 128 characters, however many bytes each has', () => {
     expect(conditions(notes, `a_regex=${encodeURIComponent('😀'.repeat(128))}`)).toHaveLength(1);
   });
 });

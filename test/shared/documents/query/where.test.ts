@@ -34,7 +34,7 @@ const posts: Collection = {
 const id = '64b000000000000000000001';
 const parsed = (where: unknown) => toConditions(parseWhere(posts, where));
 
-/** What a condition is refused with, and the path that both message and error name. */
+/** Returns the error code of a condition, and the path that both message and error contain. */
 const refusal = (where: unknown): string => {
   try {
     parseWhere(posts, where);
@@ -177,15 +177,15 @@ describe('where', () => {
     [{ $not: [] }, '$not'],
     [nested(9), Array(8).fill('$and').join('.0.')],
     [every(101), '$and.10.f0'],
-  ])('INVALID_FILTER for %j, by its path', (where, path) => {
+  ])('INVALID_FILTER for %j, with its path', (where, path) => {
     expect(refusal(where)).toBe(`INVALID_FILTER ${path}`);
   });
 
-  it.each(['', 'a'.repeat(129), 'a\0b'])('INVALID_REGEX for the pattern %j, by its path', (pattern) => {
+  it.each(['', 'a'.repeat(129), 'a\0b'])('INVALID_REGEX for the pattern %j, with its path', (pattern) => {
     expect(refusal({ $or: [{ title: { $regex: pattern } }] })).toBe('INVALID_REGEX $or.0.title.$regex');
   });
 
-  it('takes 8 levels, 100 conditions, 50 members and 1000 values', () => {
+  it('accepts 8 levels, 100 conditions, 50 members and 1000 values', () => {
     for (const where of [
       nested(8),
       every(100),
@@ -225,7 +225,7 @@ describe('the fields that a condition compares', () => {
     expect(fields(where).branches).toEqual(branches);
   });
 
-  it('are those outside of an alternative where all documents are concerned', () => {
+  it('are always those outside an alternative, or in all its branches', () => {
     expect(fields({ ok: true, $or: [{ views: 1 }, { title: 'a' }] }).always).toEqual({ equal: ['ok'], range: [] });
     expect(fields({ $or: [{ views: 1 }, { views: 2 }] }).always).toEqual({ equal: ['views'], range: [] });
   });

@@ -18,7 +18,7 @@ const refused = { ok: 0, code: 13, errmsg: 'not authorized', codeName: 'Unauthor
 
 let server: FakeMongod;
 let commands: Command[];
-/** What the replica set answers to commands by their names. */
+/** The replica set’s responses to commands, by name. */
 let answers: Readonly<Record<string, Command | ((socket: Socket) => Command | undefined)>>;
 
 beforeEach(async () => {
@@ -52,7 +52,7 @@ const insertThree = async () => {
 
 const names = (): string[] => commands.map((command) => Object.keys(command)[0] ?? '');
 
-/** That every command belongs to one transaction, which the first of them starts, outside of any other session. */
+/** Checks that every command belongs to one transaction, which the first one starts, outside any other session. */
 const expectOneTransaction = (): void => {
   const [first] = commands;
   expect(first).toMatchObject({ startTransaction: true, autocommit: false, txnNumber: 1 });
@@ -68,7 +68,7 @@ const expectOneTransaction = (): void => {
 };
 
 describe('a bulk insert on a replica set', () => {
-  test('is one transaction: the insert starts it, a commit ends it', async () => {
+  test('is one transaction: the insert starts it, and a commit ends it', async () => {
     answers = { insert: stored };
     expect(await insertThree()).toMatchObject({ insertedCount: 3 });
     expect(names()).toEqual(['insert', 'commitTransaction']);
@@ -77,7 +77,7 @@ describe('a bulk insert on a replica set', () => {
     expectOneTransaction();
   });
 
-  test('409 DUPLICATE_VALUE gives the transaction up, and removes nothing by itself', async () => {
+  test('409 DUPLICATE_VALUE aborts the transaction, and no command removes documents', async () => {
     answers = { insert: taken };
     await expect(insertThree()).rejects.toMatchObject({ code: 'DUPLICATE_VALUE' });
     expect(names()).toEqual(['insert', 'abortTransaction']);
@@ -87,7 +87,7 @@ describe('a bulk insert on a replica set', () => {
   test.each<[string, Command]>([
     ['the insert', { insert: refused }],
     ['the commit', { insert: stored, commitTransaction: refused }],
-  ])('503 where %s fails, and nothing is inserted outside of a transaction', async (_what, given) => {
+  ])('503 when %s fails, and nothing is inserted outside a transaction', async (_what, given) => {
     answers = given as typeof answers;
     await expect(insertThree()).rejects.toMatchObject({ code: 'OWN_DATABASE_UNAVAILABLE' });
     expect(names().filter((name) => name === 'insert')).toHaveLength(1);
@@ -95,7 +95,7 @@ describe('a bulk insert on a replica set', () => {
     expectOneTransaction();
   });
 
-  test('commits the same transaction again where the answer to the commit is lost', async () => {
+  test('commits the same transaction again when the response to the commit is lost', async () => {
     let lost = false;
     answers = {
       insert: stored,

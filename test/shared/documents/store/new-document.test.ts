@@ -30,7 +30,7 @@ describe('a new document', () => {
     });
   });
 
-  test('keeps values as sent where there is no schema', () =>
+  test('keeps values as sent when there is no schema', () =>
     expect(made(schemaFree, secret, { at: '2026-01-01', n: null, a: [{}] })).toMatchObject({
       at: '2026-01-01',
       n: null,
@@ -39,10 +39,10 @@ describe('a new document', () => {
 
   test.each<[string, Caller, JsonObject, unknown]>([
     ['the user who inserts it', ann, {}, 'ann'],
-    ['the user who names himself', ann, { userId: 'ann' }, 'ann'],
-    ['whom the secret key names', secret, { userId: 'bob' }, 'bob'],
-    ['nobody where the secret key names nobody', secret, {}, undefined],
-    ['nobody where the secret key says null', secret, { userId: null }, null],
+    ['the user whose body contains the own id', ann, { userId: 'ann' }, 'ann'],
+    ['the owner that the secret key sends', secret, { userId: 'bob' }, 'bob'],
+    ['no owner when the secret key sends none', secret, {}, undefined],
+    ['no owner when the secret key sends null', secret, { userId: null }, null],
   ])('belongs to %s', (_whom, caller, body, owner) => {
     expect(made(owned, caller, { task: 'x', ...body }).userId).toBe(owner);
     expect(made(ownedPrivately, caller, body).userId).toBe(owner);
@@ -54,7 +54,7 @@ describe('a new document', () => {
 
 describe('403', () => {
   test.each<[unknown]>([['bob'], [''], [5], [null], [true], [['ann']], [{ $ne: null }]])(
-    'NOT_OWNER for a user who names %j as owner',
+    'NOT_OWNER when a user sends %j as owner',
     (userId) => {
       expect(refusalOf(() => made(owned, ann, { task: 'x', userId })).code).toBe('NOT_OWNER');
       expect(refusalOf(() => made(ownedPrivately, ann, { userId })).code).toBe('NOT_OWNER');
@@ -66,7 +66,7 @@ describe('400', () => {
   test('VALIDATION_FAILED comes before ownership', () =>
     expect(refusalOf(() => made(owned, ann, { userId: 'bob' })).message).toBe('Validation failed: task is required'));
 
-  test.each<[unknown]>([[5], [['bob']], [{}]])('VALIDATION_FAILED where the secret key names %j as owner', (userId) =>
+  test.each<[unknown]>([[5], [['bob']], [{}]])('VALIDATION_FAILED when the secret key sends %j as owner', (userId) =>
     expect(refusalOf(() => made(ownedPrivately, secret, { userId })).message).toBe(
       'Validation failed: userId must be a String',
     ),

@@ -68,18 +68,18 @@ describe('400', () => {
     ['INVALID_BODY', 'a dot below the top level', { other: { 'a.b': 1 } }],
   ])('%s for %s', (code, _what, body) => expect(refusalOf(() => planUpdate(everything, body)).code).toBe(code));
 
-  test('names every failed path', () =>
+  test('contains every failed path', () =>
     expect(refusalOf(() => planUpdate(everything, { 'tags.0': 1, 'meta.author.name': null })).errors).toEqual([
       { field: 'tags.0', message: 'tags.0 must be a String' },
       { field: 'meta.author.name', message: 'meta.author.name is required' },
     ]));
 
-  test('leaves room for 64 levels', () => {
+  test('allows 64 levels', () => {
     expect(() => planUpdate(schemaFree, { [path(64)]: 1 })).not.toThrow();
     expect(() => planUpdate(schemaFree, { [path(32)]: nested(32) })).not.toThrow();
   });
 
-  test('comes soon for positions beyond all numbers', () => {
+  test('is returned quickly for very large positions', () => {
     const body = { [`a.${'9'.repeat(400)}`]: 1, 'a.99999999999999999999': 1, 'a.9007199254740993': 1 };
     expect(planUpdate(schemaFree, body).guards).toHaveLength(1);
   });
@@ -104,17 +104,17 @@ describe('a stored document', () => {
     ],
     [
       'DOCUMENT_TOO_LARGE',
-      'would be too large for an answer, in which quotes are escaped',
+      'would be too large for a response with escaped quotes',
       { other: '"'.repeat(1000) },
       { a: '"'.repeat(1_308_000) },
     ],
     [
       'DOCUMENT_TOO_LARGE',
-      'would be too large for an answer, in which control characters are written out',
+      'would be too large for a response with escaped control characters',
       { other: 'x' },
       { a: '\u0001'.repeat(749_000) },
     ],
-  ])('%s where it %s', (code, _what, body, document) =>
+  ])('%s when it %s', (code, _what, body, document) =>
     expect(refusalFor(planUpdate(everything, body), stored(document))?.code).toBe(code),
   );
 
@@ -127,7 +127,7 @@ describe('a stored document', () => {
     ['has an object with numbers for names', { 'other.2026': 1 }, { other: {} }],
     ['has nothing yet', { 'other.2026': 1 }, {}],
     ['has room in an answer', { other: '"'.repeat(1000) }, { a: '"'.repeat(1_300_000) }],
-  ])('is updated where it %s', (_what, body, document) =>
+  ])('is updated when it %s', (_what, body, document) =>
     expect(refusalFor(planUpdate(everything, body), stored(document))).toBeUndefined(),
   );
 });
@@ -148,7 +148,7 @@ describe('the owner field', () => {
   test('OWNER_IMMUTABLE for a path below it', () =>
     expect(refusalOf(() => planUpdate(owned, { 'userId.x': 1 })).code).toBe('OWNER_IMMUTABLE'));
 
-  test('OWNER_IMMUTABLE for a document that nobody owns', () =>
+  test('OWNER_IMMUTABLE for a document without an owner', () =>
     expect(refusalFor(planUpdate(owned, { userId: 'ann' }), { _id: new ObjectId() })?.code).toBe('OWNER_IMMUTABLE'));
 
   test.each<[unknown, string | undefined]>([
@@ -159,7 +159,7 @@ describe('the owner field', () => {
     ['', 'OWNER_IMMUTABLE'],
     [[null], 'OWNER_IMMUTABLE'],
     [[], 'OWNER_IMMUTABLE'],
-  ])('may be claimed for a document of %j: %s', (userId, code) => {
+  ])('may be set on a document with owner %j: %s', (userId, code) => {
     const plan = planUpdate(owned, { userId: 'ann' }, true);
     const isNot = { $not: { $type: 'array' } };
     expect(refusalFor(plan, { _id: new ObjectId(), userId })?.code).toBe(code);
@@ -168,17 +168,17 @@ describe('the owner field', () => {
     });
   });
 
-  test.each([5, {}, ['ann'], true])('VALIDATION_FAILED for a claim with %j', (userId) =>
+  test.each([5, {}, ['ann'], true])('VALIDATION_FAILED for setting it to %j', (userId) =>
     expect(refusalFor(planUpdate(owned, { userId }, true), { _id: new ObjectId() })).toMatchObject({
       code: 'VALIDATION_FAILED',
       errors: [{ field: 'userId', message: 'userId must be a String' }],
     }),
   );
 
-  test('may be sent along unchanged', () =>
+  test('may be sent unchanged', () =>
     expect(refusalFor(planUpdate(owned, { userId: 'ann', task: 'x' }), document)).toBeUndefined());
 
-  test('is a field like any other without row security', () =>
+  test('is an ordinary field without row security', () =>
     expect(refusalFor(planUpdate(schemaFree, { userId: 5, 'undefined.x': 1 }), document)).toBeUndefined());
 });
 
@@ -191,7 +191,7 @@ describe('in a full database', () => {
     ['a longer text', { text: 'longer' }],
     ['a longer text inside', { 'inner.text': 'longer' }],
     ['a new field', { other: null }],
-    ['an element, as what stands there is not counted', { 'list.0': 'x' }],
+    ['an element, because a replaced value is not subtracted', { 'list.0': 'x' }],
     ['more than it frees', { text: '', 'inner.text': 'longer, by far' }],
   ])('DATABASE_QUOTA_EXCEEDED for %s', (_what, body) => expect(held(body)).toBe(full));
 
@@ -201,10 +201,10 @@ describe('in a full database', () => {
     ['a shorter text inside', { 'inner.text': '' }],
     ['no more than it frees', { text: '', 'inner.text': 'longlong' }],
     ['a shorter list', { list: [] }],
-  ])('takes %s', (_what, body) => expect(held(body)).toBeUndefined());
+  ])('accepts %s', (_what, body) => expect(held(body)).toBeUndefined());
 });
 
-test('400 INVALID_UPDATE for a position with a leading zero where a document has an array, and a field elsewhere', () => {
+test('400 INVALID_UPDATE for a position with a leading zero when the document has an array; otherwise it is a field', () => {
   for (const name of ['00', '01', '0017']) {
     const plan = planUpdate(schemaFree, { [`tags.${name}`]: 'y' });
     const holding = (tags: unknown) => refusalFor(plan, { _id: new ObjectId(id), tags });

@@ -27,7 +27,7 @@ const conflict = { ok: 0, code: 112, errmsg: 'conflict', errorLabels: ['Transien
 
 let server: FakeMongod;
 let commands: Command[];
-/** What the replica set answers to commands by their names, in turn; the last answer stands for all further ones. */
+/** The replica set’s responses to commands, by name and in order; the last one repeats. */
 let answers: Record<string, Command[]>;
 
 beforeEach(async () => {
@@ -63,7 +63,7 @@ const names = (): string[] => commands.map((command) => Object.keys(command)[0] 
 const attempt = ['insert', 'update', 'insert'];
 
 describe('a bulk upsert on a replica set', () => {
-  test('writes all in one transaction', async () => {
+  test('writes all documents in one transaction', async () => {
     answers = { insert: [done], update: [done] };
     const { ids, ...counts } = await upsertThree();
     expect(counts).toEqual({ inserted: 2, updated: 1 });
@@ -76,7 +76,7 @@ describe('a bulk upsert on a replica set', () => {
     }
   });
 
-  test('409 DUPLICATE_VALUE aborts the transaction and removes nothing by a command of its own', async () => {
+  test('409 DUPLICATE_VALUE aborts the transaction, and no command removes documents', async () => {
     answers = { insert: [done, clash({ other: 1 })], update: [done] };
     await expect(upsertThree()).rejects.toMatchObject({
       code: 'DUPLICATE_VALUE',
@@ -85,7 +85,7 @@ describe('a bulk upsert on a replica set', () => {
     expect(names()).toEqual(['find', ...attempt, 'abortTransaction']);
   });
 
-  test('starts over if another request inserts the same value, or changes the document, in between', async () => {
+  test('starts over when another request inserts the same value, or changes the document, in between', async () => {
     for (const [given, before] of [
       [{ insert: [clash({ code: 1 }), done], update: [done] }, ['insert']],
       [{ insert: [done], update: [{ ok: 1, n: 0, nModified: 0 }, done] }, ['insert', 'update']],
@@ -97,14 +97,14 @@ describe('a bulk upsert on a replica set', () => {
     }
   });
 
-  test('repeats a transaction that conflicts with another one', async () => {
+  test('retries a transaction that conflicts with another one', async () => {
     answers = { insert: [done], update: [conflict, done] };
     expect(await upsertThree()).toMatchObject({ inserted: 2, updated: 1 });
     expect(names().filter((name) => name === 'commitTransaction')).toHaveLength(1);
     expect(names().filter((name) => name === 'update')).toHaveLength(2);
   });
 
-  test('503 TOO_MANY_WRITERS if transactions conflict without end', async () => {
+  test('503 TOO_MANY_WRITERS when transactions keep conflicting', async () => {
     answers = { insert: [done], update: [conflict] };
     await expect(upsertThree()).rejects.toMatchObject({ code: 'TOO_MANY_WRITERS' });
     expect(names()).not.toContain('commitTransaction');

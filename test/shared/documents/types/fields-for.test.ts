@@ -28,7 +28,7 @@ const products: Collection = {
   rls: { ...noRowSecurity, enabled: true },
 };
 
-/** One part of a collection's types, on one line. */
+/** Returns one part of a collection’s types on one line. */
 const part = (source: string, name: string): string =>
   (new RegExp(`\\n {4}${name}: ([^]*?)\\n {4}\\}`).exec(source)?.[1] ?? '').replaceAll(/\s+/g, ' ');
 
@@ -43,7 +43,7 @@ describe('types', () => {
     expect(part(secret, 'insert')).toContain('price?: string');
   });
 
-  test('of a publishable key lack what only the server reads or sets, and what a reader may lack is optional', () => {
+  test('of a publishable key omit fields that only the server reads or sets, and make fields that may be hidden optional', () => {
     for (const name of ['document', 'filter']) {
       for (const key of ['cost', 'margin', 'key?', 'maker']) expect(part(publishable, name)).not.toContain(key);
     }
@@ -62,7 +62,7 @@ describe('types', () => {
     expect(await compile({ 'publishable.ts': publishable, 'secret.ts': secret })).toBe('');
   });
 
-  test('are one text for all keys if no field has rights', () => {
+  test('are the same text for all keys when no field has rights', () => {
     const plain = { ...products, schema: parseSchema([text('a', { write: true, read: true })]) };
     expect(typesText([plain], 'publishable')).toBe(typesText([plain], 'secret'));
   });
@@ -72,7 +72,7 @@ describe('the API description', () => {
   const keysOf = (kind: 'publishable' | 'secret', name: 'document' | 'insert' | 'update') =>
     Object.keys(collectionSchemas(products, kind)[name].properties as object);
 
-  test('leaves out for a publishable key what only the server reads or sets', () => {
+  test('omits fields that only the server reads or sets for a publishable key', () => {
     expect(keysOf('publishable', 'document')).not.toContain('cost');
     expect(keysOf('publishable', 'document')).not.toContain('maker');
     expect(keysOf('publishable', 'document')).toContain('phone');
@@ -88,7 +88,7 @@ describe('the API description', () => {
 });
 
 describe('hints', () => {
-  test('name fields of users that suggest a right or a secret and are open', () => {
+  test('name fields of users that suggest a right or a secret but have no rights', () => {
     const hints = rightHints([
       { key: 'Role' },
       { key: 'plan', write: 'server' },

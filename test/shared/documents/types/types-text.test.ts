@@ -29,7 +29,7 @@ const lists = (levels: number): object =>
         },
       };
 
-test('compiles under strict for 500 generated schemas, as the types of the client too, and takes documents of each', {
+test('compiles under strict for 500 generated schemas, with the client’s types, and accepts documents of each', {
   timeout: 600_000,
 }, async () => {
   const schemas = randomSchemas(500);
@@ -206,7 +206,7 @@ const wrong = [
   "const s = {} as Schema['none'];",
 ];
 
-test('a wrong field, operator or value is an error of the compiler, and a right one is none', async () => {
+test('the compiler rejects a wrong field, operator or value, and accepts a correct one', async () => {
   expect(
     await compile({
       'schema.ts': shop,
@@ -215,7 +215,7 @@ test('a wrong field, operator or value is an error of the compiler, and a right 
   ).toBe('');
 });
 
-test.each(filters)('what a filter may say is taken as where: %s', (text) => {
+test.each(filters)('the syntax of a filter is accepted as where: %s', (text) => {
   expect(parseWhere(products, runInThisContext(`JSON.parse(JSON.stringify(${text}))`))).toBeDefined();
 });
 
@@ -223,15 +223,15 @@ describe('the text', () => {
   const one = collection('b', [{ key: 'x', type: 'String' }]);
   const other = collection('a', [{ key: 'y', type: 'String' }]);
 
-  test('is the same for the same collections, in whatever order they come', () => {
+  test('is the same for the same collections in any order', () => {
     expect(typesText([one, other], 'secret')).toBe(typesText([other, one], 'secret'));
   });
 
-  test('says nothing of passwords', () => {
+  test('does not mention passwords', () => {
     expect(shop).not.toContain('password');
   });
 
-  test('grows with the schema alone, however deep it is, and ends where no answer could be larger', () => {
+  test('grows only with the schema, however deep it is, and stops at the maximum response size', () => {
     const fields = Array.from({ length: 100 }, (_, at) => ({ key: `f${at}`, ...lists(3) }));
     const deep = collection('deep', fields);
     const text = typesText([deep], 'secret');
@@ -245,7 +245,7 @@ describe('the text', () => {
   });
 });
 
-test('an enum is a union in documents, inserts and updates, and its filters take any text', () => {
+test('an enum is a union in documents, inserts and updates, but its filters accept any text', () => {
   const schema = [
     { key: 'state', type: 'String', enum: ['draft', 'public'] },
     { key: 'sizes', type: 'Array', items: { type: 'Number', enum: [1, 2] } },
