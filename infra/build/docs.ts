@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readArguments } from '../../scripts/read-arguments.ts';
 import { docsPath } from '../../shared/http/docs-site.ts';
 import { type ConsoleFile, fileOf } from './console.ts';
 import { root } from './function-files.ts';
@@ -51,3 +52,19 @@ export const docsFile = async (path: string): Promise<ConsoleFile | undefined> =
   if (markdown === undefined) return undefined;
   return { path, type: 'text/plain; charset=utf-8', bytes: await readFile(markdown), immutable: false };
 };
+
+if (import.meta.main) {
+  readArguments(
+    `Usage: npm run docs:build
+Builds the documents as a site with search, in dist/docs.`,
+    {},
+  );
+  console.log('Building the documents; this takes a moment.');
+  try {
+    const files = await buildDocs();
+    console.log(`${files.length} files in dist/docs`);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  }
+}

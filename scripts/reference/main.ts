@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from '../../infra/build/function-files.ts';
-import { showHelp } from '../read-arguments.ts';
+import { readArguments } from '../read-arguments.ts';
 import { referencePages } from './pages.ts';
 
-showHelp(
+readArguments(
   `Usage: npm run docs
 Writes the pages of docs/reference that are made of the code: error codes, limits, and the routes by area.`,
-  process.argv.slice(2),
+  {},
 );
 
 for (const [file, text] of referencePages()) {
