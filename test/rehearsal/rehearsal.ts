@@ -12,8 +12,10 @@ const root = resolve(import.meta.dirname, '../..');
 /** What a clone of the repository has, as far as a deployment reads it. */
 const needed = [
   'CHANGELOG.md',
+  'CONTRIBUTING.md',
   'LICENSE',
   'README.md',
+  'SECURITY.md',
   'client',
   'console',
   'docs',
