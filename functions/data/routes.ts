@@ -39,7 +39,10 @@ const ofInserts = ['INVALID_UPDATE', 'DUPLICATE_VALUE', 'DATABASE_QUOTA_EXCEEDED
 const ofUpserts = ['OWNER_IMMUTABLE'] as const;
 
 /** Of the parameter `where` of a write. */
-export const ofConditions = ['CONDITION_FAILED', 'INVALID_FILTER', 'INVALID_REGEX'] as const;
+export const ofConditions = [
+  ...(['CONDITION_FAILED', 'INVALID_FILTER', 'INVALID_REGEX'] as const),
+  ...(['QUERY_TIMEOUT', 'TOO_MANY_SLOW_QUERIES'] as const),
+] as const;
 
 /** In the order of the specification. */
 export const dataRoutes = defineRoutes({

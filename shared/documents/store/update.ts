@@ -31,6 +31,7 @@ import {
   type JsonObject,
   revisionOf,
 } from '../document.ts';
+import { boundedQuery } from '../query/bounded-query.ts';
 import type { Condition } from '../query/condition.ts';
 import type { ParsedFilter } from '../query/filter.ts';
 import { convert } from '../values.ts';
@@ -175,15 +176,27 @@ export const changeDocument = async <T>(context: AccessContext, id: string, chan
   let known: Known = { counting: stamped(collection, counting), isMeasured: false };
   const asGuards = [
     ...(ifMatch === undefined ? [] : [{ filter: isAt(ifMatch), refusal: () => undefined }]),
-    ...(asked ? [{ filter: asked.condition, refusal: () => undefined }] : []),
+    // A delayed one holds at the revision that was read, at which the document is then written.
+    ...(asked && !asked.isDelayed ? [{ filter: asked.condition, refusal: () => undefined }] : []),
   ];
   /** Throws if a document that the caller may write is not as they require. */
   const requireAsked = async (document: Document): Promise<void> => {
     if (ifMatch !== undefined && revisionOf(document) !== ifMatch) throw await revisionMismatch(context, document);
     if (!asked) return;
-    const unmet = await onDocuments((documents) =>
-      documents.findOne({ _id, ...states[state], ...there, $nor: [asked.condition] }, { maxTimeMS }),
-    );
+    const { condition, isDelayed } = asked;
+    const unmet = isDelayed
+      ? await boundedQuery(
+          project,
+          collection.name,
+          () => ['write', id, where],
+          (db, limitMs) =>
+            db
+              .collection<Document>(collection.name)
+              .findOne({ _id, $and: [isAt(revisionOf(document))], $nor: [condition] }, { maxTimeMS: limitMs }),
+        )
+      : await onDocuments((documents) =>
+          documents.findOne({ _id, ...states[state], ...there, $nor: [condition] }, { maxTimeMS }),
+        );
     if (unmet && ifMatch !== undefined && revisionOf(unmet) !== ifMatch) throw await revisionMismatch(context, unmet);
     if (unmet) throw await conditionFailed(context, unmet);
   };

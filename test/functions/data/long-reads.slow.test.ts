@@ -6,6 +6,7 @@ import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as aggregateDocuments } from '../../../functions/data/aggregate-documents.ts';
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
 import { handler as queryDocuments } from '../../../functions/data/query-documents.ts';
+import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
 import { newId } from '../../../shared/core/ids.ts';
@@ -272,6 +273,30 @@ describe('reads that the database cannot end in time because one pattern takes s
       ends.push('503 DATABASE_UNAVAILABLE');
       expect(ends).toContain(`${status} ${body.code}`);
     }
+  });
+
+  test('400 QUERY_TIMEOUT for a write whose condition takes longer, and 200 for another project meanwhile', async () => {
+    const [project, other] = [await newProject([{ name: 'posts' }]), await newProject([{ name: 'posts' }])];
+    const { body } = await project.api<{ _id: string }>('POST', '/api/data/posts', {
+      body: { text: 'a'.repeat(900_000) },
+    });
+    const where = JSON.stringify({ $or: Array.from({ length: 20 }, (_, n) => ({ text: { $regex: `a*a*[${n}b]` } })) });
+    let isOver = false;
+    const written = invoke(updateDocument, {
+      key: project.secretKey,
+      method: 'PATCH',
+      params: { collectionName: 'posts', id: body._id },
+      query: `where=${encodeURIComponent(where)}`,
+      body: { n: 1 },
+    }).finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      const params = { collectionName: 'posts' };
+      expect(await invoke(queryDocuments, { key: other.secretKey, params, body: {} })).toMatchObject({ status: 200 });
+      await pause(200);
+    }
+    expect(await written).toMatchObject({ status: 400, body: { code: 'QUERY_TIMEOUT' } });
   });
 });
 
