@@ -1,17 +1,13 @@
 import type { Filter, Document as MongoDocument } from 'mongodb';
 import { isActive } from '../../collections/trash-conditions.ts';
-import { clock } from '../../core/clock.ts';
-import { databaseFull, hasDatabaseRoom } from '../../projects/database-quota.ts';
 import { type AccessContext, mayWrite, notOwner } from '../access/access.ts';
-import { unreadablePaths } from '../access/field-rights.ts';
 import { decideWrite, obeysRules } from '../access/rule-access.ts';
 import { countingOf, type Document, isAt, type JsonObject, revisionOf } from '../document.ts';
 import { appliedBy } from './applied.ts';
 import { stamped } from './feed-position.ts';
 import { fuseField, hasFuses } from './guarded-write.ts';
 import { requireReferences, setsReferences } from './references.ts';
-import { settleUpdate } from './settle-update.ts';
-import { planUpdate, withoutGrowth } from './update.ts';
+import { planFor } from './update.ts';
 import { sizeOf } from './validate.ts';
 
 /** An update of a document that was read, with all decisions made. */
@@ -32,13 +28,8 @@ export const prepareUpsert = async (
   document: Document,
   body: JsonObject,
 ): Promise<PreparedUpdate> => {
-  const { project, collection, caller } = context;
-  const planned = planUpdate(collection, body, caller.kind === 'secret');
-  const plan = (await hasDatabaseRoom(project, planned.size))
-    ? planned
-    : withoutGrowth(planned, databaseFull(project), await unreadablePaths(context, Object.keys(planned.set)));
-  const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
-  const settle = settleUpdate(context, fields, plan.sent, plan);
+  const { project, collection } = context;
+  const { plan, fields, settle } = await planFor(context, body);
   const bytes = sizeOf(document);
   let set: JsonObject = fields;
   const settled = async () => {

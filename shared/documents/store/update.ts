@@ -431,6 +431,20 @@ export const planUpdate = (collection: Collection, body: JsonObject, mayClaim = 
   };
 };
 
+/**
+ * Plans a caller's update: in a full database it must not grow, and `settle` applies the rights of fields. Throws the
+ * errors of `planUpdate`, and 400 for a condition in an operator by a field that the caller may not use.
+ */
+export const planFor = async (context: AccessContext, body: JsonObject) => {
+  const planned = planUpdate(context.collection, body, context.caller.kind === 'secret');
+  if (planned.filters.length > 0) await requireConditions(context, planned.filters);
+  const plan = (await hasDatabaseRoom(context.project, planned.size))
+    ? planned
+    : withoutGrowth(planned, databaseFull(context.project), await unreadablePaths(context, Object.keys(planned.set)));
+  const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
+  return { plan, fields, settle: settleUpdate(context, fields, plan.sent, plan) };
+};
+
 /** What an upsert adds to an update. */
 interface Upserting {
   readonly operation?: 'update' | 'upsert';
@@ -450,22 +464,14 @@ export const updateDocument = async (
   { ifMatch, where }: Preconditions = {},
   { operation = 'update', guards: others = [] }: Upserting = {},
 ): Promise<WrittenDocument> => {
-  const { project, collection, caller } = context;
   const byRules = obeysRules(context);
   if (byRules) await decideWrite(context, operation, anyFields);
   else requireWriteAccess(context);
-  const planned = planUpdate(collection, body, caller.kind === 'secret');
-  if (planned.filters.length > 0) await requireConditions(context, planned.filters);
-  const hasRoom = await hasDatabaseRoom(project, planned.size);
-  const plan = hasRoom
-    ? planned
-    : withoutGrowth(planned, databaseFull(project), await unreadablePaths(context, Object.keys(planned.set)));
-  const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
+  const { plan, fields, settle } = await planFor(context, body);
   const { operations } = plan;
-  const settle = settleUpdate(context, fields, plan.sent, plan);
   // References are checked last.
   const named = plan.operated.length > 0 ? { ...plan.set, ...plan.additions } : plan.set;
-  const verify = setsReferences(collection, named)
+  const verify = setsReferences(context.collection, named)
     ? (settled: JsonObject) => requireReferences(context, { ...(settle ? settled : plan.set), ...plan.additions })
     : undefined;
   const isFused =
