@@ -13,7 +13,7 @@ import { passwordCost } from './password-cost.ts';
 import { addPocketBasePeople, type PocketBasePeople, pocketBaseAccounts } from './pocketbase/accounts.ts';
 import type { PocketBase } from './pocketbase/start.ts';
 
-/** Enough that no address is used more than five times at once, which would lock it. */
+/** Enough that no address is used more than five times at the same time, which would lock it. */
 const people = 200;
 /** More than there are connections, so that each request gets a token that is not in use. */
 const sessions = 200;

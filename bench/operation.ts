@@ -39,7 +39,7 @@ export interface Operation extends Compared {
   readonly peers?: readonly Peer[];
   /** Factor for its measuring time. */
   readonly longer?: number;
-  /** Requests consume prepared data, so there is none for a warm-up. */
+  /** Requests use up prepared data, so a warm-up has no data. */
   readonly usesUp?: boolean;
   /** Prepares the data that the requests to one contender need for this many seconds. */
   readonly prepare: (name: Name, target: Contender, seconds: number) => LoadRequest | Promise<LoadRequest>;

@@ -31,7 +31,7 @@ const marked = async <T>(storage: SessionStorage, mark: string, act: () => Promi
 };
 
 /**
- * Runs `act` in one tab of a site at a time: with the browser's locks, or with the storage where there are none, as
+ * Runs `act` in one tab of a site at a time: with the browser's locks, or with the storage if there are no locks, as
  * on plain http and in Node before 24.
  */
 export const alone = <T>(storage: SessionStorage, name: string, act: () => Promise<T>): Promise<T> =>

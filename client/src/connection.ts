@@ -7,7 +7,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The parts of a request besides method and path. */
+/** The parts of a request other than method and path. */
 export interface Parts extends RequestOptions {
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, unknown>>;

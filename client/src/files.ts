@@ -20,7 +20,7 @@ export interface UploadOptions extends RequestOptions {
 
 export type Visibility = 'public' | 'private';
 
-/** A link to a file, or the reason why there is none. */
+/** A link to a file, or the reason why it could not be made. */
 export type FileLink = { readonly path: string } & (
   | { readonly url: string; readonly expiresAt: string; readonly error?: never }
   | { readonly url?: never; readonly error: { readonly code: 'FILE_NOT_FOUND'; readonly message: string } }

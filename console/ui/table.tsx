@@ -43,7 +43,7 @@ const Waiting = ({ columns }: { readonly columns: number }) =>
     </tr>
   ));
 
-/** Links and fields in a row do what they do, and the row nothing besides; nor does it where text was selected. */
+/** Links and fields in a row keep their own function; the row does nothing then, or while text is selected. */
 const isOwnAct = (target: EventTarget | null): boolean =>
   (target instanceof Element && target.closest('a, button, input, label') !== null) || getSelection()?.type === 'Range';
 

@@ -9,7 +9,7 @@ export interface ChildOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Receives every line of both output streams. */
   readonly onLine?: (line: string) => void;
-  /** The child ended by itself. `detail` has the exit code and its last lines. */
+  /** The child ended on its own. `detail` has the exit code and its last lines. */
   readonly onExit: (detail: string) => void;
 }
 

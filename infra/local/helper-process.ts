@@ -11,7 +11,7 @@ export interface LocalService {
 export interface LocalServiceOptions {
   /** Prints a step that takes time. */
   readonly report: (step: string) => void;
-  /** The process ended by itself. */
+  /** The process ended on its own. */
   readonly onExit: (detail: string) => void;
 }
 

@@ -12,7 +12,7 @@ export interface LocalSettings {
   readonly dynamoEndpoint: string | undefined;
   /** An S3 of the user's own, and the public address of the folder `files/` in its bucket. */
   readonly files: { readonly s3Url: string; readonly filesUrl: string; readonly bucket: string } | undefined;
-  /** Origins of pages besides the console that may call the dashboard API. */
+  /** Origins of pages other than the console that may call the dashboard API. */
   readonly dashboardOrigins: readonly string[];
   /** Without live updates (`REALTIME=off`), clients poll for changes. */
   readonly liveUpdates: boolean;

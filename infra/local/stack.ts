@@ -42,7 +42,7 @@ interface StackOptions extends LocalSettings {
   readonly bundles?: () => Promise<string>;
   /** Prints a step. */
   readonly report: (step: string) => void;
-  /** A part ended by itself; all others have been stopped. */
+  /** A part ended on its own; all others have been stopped. */
   readonly onFailure: (detail: string) => void;
 }
 

@@ -11,7 +11,7 @@ interface EndpointFunctionProps {
   readonly defaults: FunctionDefaults;
   readonly packaged: PackagedFunction;
   readonly description: string;
-  /** Permissions besides writing its own log. */
+  /** Permissions in addition to writing its own log. */
   readonly statements: readonly PolicyStatement[];
   readonly environment: Readonly<Record<string, string>>;
   /** The NAT gateways for its traffic, if the deployment has any. */

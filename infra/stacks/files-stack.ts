@@ -38,7 +38,7 @@ interface FilesStackProps extends StackProps {
   /** With or without a distribution, or with one that was added later. */
   readonly cloudFront: DeploymentSettings['cloudFront'];
   readonly domain: Domain | undefined;
-  /** The stores that make-size needs, besides the files. */
+  /** The stores that make-size needs, in addition to the files. */
   readonly stores: Omit<Stores, 'files'>;
   readonly defaults: FunctionDefaults;
   /** Defaults of all functions. */

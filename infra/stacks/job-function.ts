@@ -38,9 +38,9 @@ const reservedFor = (name: JobName, job: Job, { concurrency }: FunctionDefaults)
 interface JobFunctionProps {
   readonly stores: Stores;
   readonly defaults: FunctionDefaults;
-  /** Variables besides those that name resources. */
+  /** Variables other than those that name resources. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Permissions besides those of its code. */
+  /** Permissions in addition to those of its code. */
   readonly statements?: readonly PolicyStatement[];
 }
 

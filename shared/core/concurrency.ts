@@ -22,7 +22,7 @@ export const throttled = <T>(act: () => Promise<T>): Promise<T> => {
   });
 };
 
-/** A longer step does not delay the next one: it is long by itself, or waits for a database that recovers. */
+/** A longer step does not delay the next one: it is long on its own, or waits for a database that recovers. */
 const maxStepMs = 1000;
 
 /** Runs a step when it is its turn, or immediately outside of `throttled`. Steps inside a step do not wait. */

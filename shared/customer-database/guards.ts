@@ -75,7 +75,7 @@ const guard = (connection: Connection): void => {
   };
 };
 
-/** All connections of one client. Limits their memory and can end them at once. */
+/** All connections of one client. Limits their memory and can end them together. */
 export class GuardedConnections {
   readonly #open = new Set<Connection>();
   #ended = false;

@@ -1,6 +1,6 @@
 import { docsFileAt, docsPath, docsPaths, isDocs } from './docs-site.ts';
 
-/** Origins, without a trailing slash, that the console calls or shows besides its own. */
+/** Origins, without a trailing slash, that the console calls or shows other than its own. */
 export interface ConsolePlaces {
   /** Public files: the files' own address first, then the addresses that it redirects to. */
   readonly files: readonly string[];

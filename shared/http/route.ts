@@ -9,7 +9,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** Endpoint builders turn it into middleware, OpenAPI into security. */
 export type Access = 'public' | 'anyKey' | 'publishableKey' | 'secretKey' | 'user' | 'developer';
 
-/** Headers and cookies that some routes read besides key and token; described in `openapi/parameters.ts`. */
+/** Headers and cookies that some routes read in addition to key and token; described in `openapi/parameters.ts`. */
 export type SentHeader =
   | 'x-refresh-token'
   | 'x-refresh-token-mode'

@@ -33,7 +33,7 @@ import {
 
 const invitationDays = 7;
 
-/** Members besides the owner, open invitations included. */
+/** Members other than the owner, open invitations included. */
 const maxMembers = 50;
 
 /** Stored form of a token; `undefined` if it is malformed. */

@@ -29,7 +29,7 @@ export interface WebhookRecord {
   readonly replay?: { readonly from: Date; readonly to: Date };
   /** The first failure since the last success. */
   readonly failingSince?: Date;
-  /** The receiver was slow; few slow ones are processed at once. */
+  /** The receiver was slow; few slow ones are processed at the same time. */
   readonly isSlow?: true;
   /** Its place among the running slow ones. */
   readonly slowPlace?: number;

@@ -165,7 +165,7 @@ export const revokeUserSessions = async (project: Project, userId: string): Prom
 export const revokeUserSession = async (project: Project, userId: string, sessionId: string): Promise<void> =>
   requireRevocation(projectScope(project.id), await requireOwner(project, userId), sessionId);
 
-/** What developers can change besides schema fields. */
+/** What developers can change in addition to schema fields. */
 interface AccountChanges {
   readonly email?: string | undefined;
   readonly password?: string | undefined;

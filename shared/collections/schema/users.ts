@@ -64,7 +64,7 @@ export const toUsersSchema = (schema: readonly Field[] | null): readonly Field[]
   return schema.map((field) => (field.key === 'email' ? { ...field, unique: true } : field));
 };
 
-/** Fields that rules may use besides the schema's. */
+/** Fields that rules may use in addition to the schema's. */
 const ofEveryUser: ReadonlySet<string> = new Set(['_id', 'email', emailVerifiedField, 'isAnonymous']);
 
 /** Why a rule may not use a field of the caller's user; `undefined` if it may. */

@@ -47,7 +47,7 @@ export const sum = (all: readonly Made[]): Made =>
 /** Of several iterations only their results remain. */
 const inTurns = ({ size, held, memory }: Made, turns: number): Made =>
   made(size * turns, held * turns, memory + held * turns);
-/** The memory used besides the result. */
+/** The memory used in addition to the result. */
 const besides = ({ held, memory }: Made): Made => made(0, held, memory);
 
 /** True for an object of fields, false for an operator. */

@@ -220,7 +220,7 @@ const runLong = async <T>(
  * database of the collection and the limit of its command in milliseconds. In the shared database a read that takes
  * over a second starts again under its project's lock, so long reads are limited and quick ones cost nothing. Throws
  * 429 `TOO_MANY_SLOW_QUERIES`, or `TOO_MANY_AGGREGATIONS` for a pipeline, without the lock within 15 s of the
- * request; 400 `QUERY_TIMEOUT` after 5 s. `asked` identifies the read, whoever the caller is.
+ * request; 400 `QUERY_TIMEOUT` after 5 s. `asked` identifies the read, for any caller.
  */
 export const boundedQuery = async <T>(
   project: Project,

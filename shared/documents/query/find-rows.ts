@@ -93,7 +93,7 @@ export interface RowPage {
   readonly more: boolean;
 }
 
-/** MongoDB cannot sort by two arrays at once. */
+/** MongoDB cannot sort by two arrays at the same time. */
 const orParallelArrays = (cause: unknown, sort: Sort): unknown => {
   if (!hasCode(cause, 2) || sort.length <= 2) return cause;
   const message = 'sort: two of these fields hold arrays, and documents cannot be sorted by two arrays.';

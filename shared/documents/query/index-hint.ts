@@ -33,7 +33,7 @@ export const hintForAll = (context: CollectionAccess): IndexHint =>
 const managedKeys = (collection: Collection): readonly IndexKeys[] =>
   orderedIndexes(collection).map(({ key }) => Object.entries(key).map(([path]) => [path, 1] as const));
 
-/** How well an index serves a list besides its owner: equal fields, then its whole order or one range. */
+/** How well an index serves a list beyond its owner: equal fields, then its whole order or one range. */
 const served = (keys: IndexKeys, { equal, range, sort }: QueryShape): number => {
   const inner = keys.slice(1);
   const firstOther = inner.findIndex(([path]) => !equal.includes(path));

@@ -295,7 +295,7 @@ const text: Read = (value) => (typeof value === 'string' ? value : undefined);
 const list: Read = (value) =>
   Array.isArray(value) && value.every((item) => typeof item === 'string') ? value.join(',') : text(value);
 
-/** The members of a body besides `where`: a description, and their text as a list parameter. */
+/** The members of a body other than `where`: a description, and their text as a list parameter. */
 const members: ReadonlyMap<string, readonly [described: string, read: Read]> = new Map([
   ['sort', ['a list of texts or one text', list]],
   ['fields', ['a list of texts or one text', list]],

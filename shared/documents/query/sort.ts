@@ -59,7 +59,7 @@ export const toMongoSort = (sort: Sort): Map<string, Direction> =>
 /** The name under which MongoDB returns the sort key of a document. No document has such a field. */
 export const sortKeyField = 'sortKey:9d0c1f6be27a4f5c';
 
-/** True for the plain `_id` order, which needs no sort key besides the id. */
+/** True for the plain `_id` order, which needs no sort key other than the id. */
 export const isById = (sort: Sort): boolean => sort.length === 1;
 
 /** Requests the sort key of each document, unless its id is the key. */

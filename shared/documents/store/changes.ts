@@ -199,7 +199,7 @@ export interface Moved {
 const projection = { _rev: 1, _pos: 1, isDeleted: 1, createdAt: 1 } as const;
 
 /**
- * The documents that changed after a position, whoever may see them, in feed order, with one find. Ids of other
+ * The documents that changed after a position, in feed order, for any reader, with one find. Ids of other
  * types are left out. Also returns whether others follow.
  */
 export const findMoved = async (project: Project, collection: Collection, position: FeedPosition, limit: number) => {

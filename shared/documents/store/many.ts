@@ -41,7 +41,7 @@ const concurrency = 4;
 const stepSize = 20;
 
 interface Operation {
-  /** Part of what a cursor belongs to, besides condition and caller. */
+  /** Part of what a cursor belongs to, in addition to condition and caller. */
   readonly name: string;
   readonly write: (id: string, where: JsonObject) => Promise<unknown>;
 }

@@ -10,7 +10,7 @@ import { requireUsable } from '../query/readable.ts';
 import { parseWhere, toConditions } from '../query/where.ts';
 import { shownToWriter } from './written.ts';
 
-/** What a caller requires of the document besides the right to write it. */
+/** What a caller requires of the document in addition to the right to write it. */
 export interface Preconditions {
   /** The revision that it must have. */
   readonly ifMatch?: number | undefined;

@@ -93,7 +93,7 @@ interface Conditions extends Preconditions {
   readonly settle?: Settle | undefined;
   /** The last check of what an update sets in a document that was read. Throws 400. */
   readonly verify?: ((set: JsonObject) => Promise<void>) | undefined;
-  /** The operations of an update, besides the fields that it sets. */
+  /** The operations of an update, in addition to the fields that it sets. */
   readonly operations?: readonly FieldOperation[] | undefined;
 }
 
@@ -304,7 +304,7 @@ export interface UpdatePlan {
   readonly sent: JsonObject;
   /** Dotted path → stored value, for `$set`. */
   readonly set: JsonObject;
-  /** The operations, besides the fields that are set. */
+  /** The operations, in addition to the fields that are set. */
   readonly operations?: readonly FieldOperation[];
   /** The paths in operators. */
   readonly operated: readonly string[];

@@ -112,7 +112,7 @@ const fits = (document: JsonObject, bytes: number, { stored, answered }: Added):
   bytes + stored <= maxDocumentBytes &&
   (bytes * answerPerBson + answered <= maxPageBytes || measured(document) + answered <= maxPageBytes);
 
-/** Throws 413 for a document that is too large by itself. */
+/** Throws 413 for a document that is too large on its own. */
 export const requireFit = (document: JsonObject, bytes: number): void => {
   if (!fits(document, bytes, nothingAdded)) throw documentTooLarge();
 };

@@ -68,7 +68,7 @@ const revision = {
   etag: header('Identifies the content, in quotes; for a document, its revision.', { type: 'string' }),
 };
 
-/** Headers of error responses besides the request id. Stored responses have a header that marks the repeat. */
+/** Headers of error responses other than the request id. Stored responses have a header that marks the repeat. */
 const refusalHeaders: Readonly<Record<string, unknown>> = {
   400: replayed,
   403: replayed,

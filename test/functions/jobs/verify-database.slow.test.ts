@@ -39,7 +39,7 @@ const fake = async (...options: Parameters<typeof startFakeMongod>): Promise<Fak
 
 const isHello = (command: object): boolean => 'hello' in command || 'ismaster' in command;
 
-/** The first server of a replica set; `more` is what it says of itself besides. */
+/** The first server of a replica set; `more` are further fields of its greeting. */
 const member = async (more: (port: number) => object): Promise<string> => {
   const server = await fake((command, port) => {
     if (!isHello(command)) return { ok: 1, n: 1 };

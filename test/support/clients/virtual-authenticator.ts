@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** A virtual authenticator of Chromium, which verifies the user unless told otherwise. */
+/** A virtual authenticator of Chromium, which verifies the user by default. */
 export const plugAuthenticator = async (page: Page) => {
   const devices = await page.context().newCDPSession(page);
   await devices.send('WebAuthn.enable', { enableUI: false });
