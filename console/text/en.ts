@@ -874,7 +874,7 @@ export const en = {
     took: (ms: number) => `${ms} ms`,
     redirect: 'A redirect, which this page does not follow',
     notAllowed: (origin: string) =>
-      `The project takes its keys from its allowed domains only, and ${origin} is none of them.`,
+      `The project takes its keys from its allowed domains only, and ${origin} is not one of them.`,
     allow: 'Allow this page',
     unreadable: 'The browser blocked the response. The API is unreachable, or its address is wrong.',
     sure: 'Send this request?',

@@ -175,7 +175,7 @@ export const ChangesAnswer = success(
       }),
     ),
     next: v.pipe(v.string(), v.metadata({ description: 'The position after these changes, for since.' })),
-    more: v.pipe(v.boolean(), v.metadata({ description: 'Whether others follow at once.' })),
+    more: v.pipe(v.boolean(), v.metadata({ description: 'Whether more changes follow.' })),
   }),
 );
 

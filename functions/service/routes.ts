@@ -7,7 +7,7 @@ export const serviceRoutes = defineRoutes({
     method: 'GET',
     path: '/api/openapi.json',
     access: 'public',
-    summary: "Read the OpenAPI description of the public API; with a key, of the project's collections besides",
+    summary: "Read the OpenAPI description of the public API; with a key, also of the project's collections",
     response: { status: 200, body: OpenApiAnswer },
     example: { headers: { 'if-none-match': '"0"' } },
     isRevised: true,

@@ -204,7 +204,7 @@ export const proveOwnPassword = async <R extends AccountRecord>(
 /** Unlocks sign-ins after a new password, because earlier guesses no longer matter. */
 export const endLockout = async ({ scope }: AccountStore, { email }: AccountRecord, { ip }: Client): Promise<void> => {
   if (email === undefined) return;
-  const message = 'An address stays locked, though its password was set anew';
+  const message = 'An address stays locked although its password was changed';
   await tryOrLog('error', { message }, () => clearFailures({ scope, address: email, ip }));
 };
 

@@ -140,7 +140,10 @@ export const rotate = async (
       values: { nowMs, now, until: sessionExpiry(), ...boundedClient(client) },
     },
   ];
-  const refused = await transact<RefreshItem>(writes, 'Too many refreshes of this session at once. Please try again.');
+  const refused = await transact<RefreshItem>(
+    writes,
+    'Too many refreshes of this session at the same time. Please try again.',
+  );
   if (!refused) return rotated;
   // NaN for a token that was never used, so both conditions are false.
   const sinceMs = clock.now() - (refused[0]?.item?.usedAt ?? Number.NaN);

@@ -182,7 +182,7 @@ export const confirmTotp = async (store: AccountStore, bearer: Bearer, code: str
   const account = await requireRecentAccount(store, bearer);
   const { totp, totpPending } = account._signIn ?? {};
   if (totp) throw alreadySetUp();
-  if (totpPending === undefined) throw invalidSecondFactor('No authenticator app is being set up. Begin anew.');
+  if (totpPending === undefined) throw invalidSecondFactor('No authenticator app is being set up. Start again.');
   const place = factorPlace(store.scope, bearer.userId);
   await countFactorFailure(store.scope, bearer.userId);
   const lastStep = stepOf(await openSecret(totpPending, place), code, nowSeconds());

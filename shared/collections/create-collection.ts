@@ -101,7 +101,7 @@ const attempt = async (project: Project, wanted: Collection, waitUntil: number):
  */
 const reserveCollection = (project: Project, wanted: Collection): Promise<CollectionRecord> => {
   const waitUntil = performance.now() + patienceMs;
-  return retryOnConflict('Too many collections are being made at once. Please try again.', () =>
+  return retryOnConflict('Too many collections are being made at the same time. Please try again.', () =>
     attempt(project, wanted, waitUntil),
   );
 };

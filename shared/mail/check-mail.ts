@@ -45,7 +45,10 @@ const checkAddress = (field: string, address: unknown): string => {
   if (typeof address !== 'string') throw invalid(field, `${field} must be a String or an Array of Strings`);
   const trimmed = address.trim();
   if (!isMailbox(trimmed))
-    throw invalid(field, `${field} must hold valid e-mail addresses: ${quoted(trimmed)} is none${asciiHint(trimmed)}`);
+    throw invalid(
+      field,
+      `${field} must contain valid email addresses: ${quoted(trimmed)} is not one${asciiHint(trimmed)}`,
+    );
   return trimmed;
 };
 

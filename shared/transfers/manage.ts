@@ -135,7 +135,7 @@ const attempt = async (project: Project, record: TransferRecord): Promise<unknow
 
 /** Throws 409 `TRANSFER_RUNNING`, 403 `PLAN_LIMIT`. Unique indexes make both exact under concurrency. */
 export const insertTransfer = async (project: Project, record: TransferRecord): Promise<void> => {
-  await retryOnConflict('Too many exports and imports are being started at once. Try again.', () =>
+  await retryOnConflict('Too many exports and imports are being started at the same time. Try again.', () =>
     attempt(project, record),
   );
 };

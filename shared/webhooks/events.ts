@@ -88,8 +88,9 @@ export const enqueueDeliveries = async (events: readonly ResourceEvent[]): Promi
   if (events.length === 0) return [];
   const writes = events.map((one) => writeOf(one, newId()));
   // Concurrent upserts of the same resource can violate the unique index.
-  const { upsertedIds } = await retryOnConflict('Too much is happening to these at once. Please try again.', () =>
-    onDuplicateKey(deliveryRecords.bulkWrite(writes, { ordered: false }), () => null),
+  const { upsertedIds } = await retryOnConflict(
+    'Too many changes are being made to these at the same time. Please try again.',
+    () => onDuplicateKey(deliveryRecords.bulkWrite(writes, { ordered: false }), () => null),
   );
   return Object.values(upsertedIds);
 };

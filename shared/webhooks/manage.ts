@@ -162,7 +162,7 @@ export const createWebhook = async (
     createdAt: now,
     updatedAt: now,
   };
-  const record = await retryOnConflict('Too many webhooks are being made at once. Please try again.', () =>
+  const record = await retryOnConflict('Too many webhooks are being made at the same time. Please try again.', () =>
     insert(project, wanted),
   );
   await addHooks(projectId, kindsOf(events));

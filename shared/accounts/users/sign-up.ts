@@ -66,7 +66,7 @@ export const rethrowUserExists = (cause: unknown): never => {
 };
 
 const insert = (project: Project, user: UserRecord): Promise<UserRecord> =>
-  retryOnConflict('Too many accounts are being opened at once. Please try again.', async () => {
+  retryOnConflict('Too many accounts are being opened at the same time. Please try again.', async () => {
     const planSlot = await freePlanSlot(project);
     const record = { ...user, ...(planSlot === undefined ? {} : { planSlot }) };
     const inserted = userRecords(project).insertOne(record);

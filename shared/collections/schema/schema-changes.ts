@@ -134,7 +134,7 @@ const inTime = async <T>(force: boolean, checks: () => Promise<T>): Promise<T> =
     if (!(error instanceof AppError && error.code === 'QUERY_TIMEOUT')) throw error;
     const orForce = force ? '' : ', or send "force": true to hold only new writes to it';
     throw schemaConflict(
-      `The collection is too large to check its documents against the new schema in time. Change fewer fields at once${orForce}.`,
+      `The collection is too large to check its documents against the new schema in time. Change fewer fields in one request${orForce}.`,
       [],
       error,
     );

@@ -91,7 +91,7 @@ const levelsOf = (value: unknown): number =>
 export const requireFewPaths = (paths: readonly string[]): void => {
   if (paths.length > maxPaths) {
     throw invalidUpdate(
-      `The update sets ${paths.length} fields; at most ${maxPaths} can be set at once. Set whole objects.`,
+      `The update sets ${paths.length} fields; one update can set at most ${maxPaths}. Set whole objects.`,
     );
   }
 };

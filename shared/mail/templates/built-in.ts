@@ -103,7 +103,7 @@ export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
     ...asPublished,
     ...greeting(
       'Good to have you at {{siteName}}',
-      ['Hi {{name}},', 'Thank you for joining {{siteName}}. Your account is ready, and you can begin at once.'],
+      ['Hi {{name}},', 'Thank you for joining {{siteName}}. Your account is ready, and you can start now.'],
       'Begin',
     ),
   },
@@ -213,7 +213,7 @@ export const webhookOffTemplate: BuiltIn = {
       'The webhook of the project "{{project}}" at {{siteName}} that leads to {{host}} was switched off, as {{reason}}.',
     ),
     paragraph(
-      'Mend the receiver, switch the webhook on again on the dashboard, and have it told of what it has missed ("Replay").',
+      'Fix the receiver, turn the webhook on again in the dashboard, and send it what it has missed ("Replay").',
     ),
   ),
 };

@@ -240,7 +240,9 @@ export const createMailTemplate = async (
   };
   requireUsable(wanted);
   return toTemplateView(
-    await retryOnConflict('Too many templates are being made at once. Please try again.', () => attempt(wanted)),
+    await retryOnConflict('Too many templates are being made at the same time. Please try again.', () =>
+      attempt(wanted),
+    ),
   );
 };
 

@@ -250,8 +250,8 @@ describe('409 SCHEMA_CONFLICT', () => {
   });
 
   test.each([
-    [false, 'Change fewer fields at once, or send "force": true'],
-    [true, 'Change fewer fields at once.'],
+    [false, 'Change fewer fields in one request, or send "force": true'],
+    [true, 'Change fewer fields in one request.'],
   ])('when all checks together take too long, force or not (%s)', async (force, advice) => {
     const { name } = await collectionOf([{ a: 'x' }]);
     let checks = 0;

@@ -156,7 +156,7 @@ describe('setting up an authenticator app', () => {
   test('401 for a wrong code and without a started setup; sign-in stays unchanged', async () => {
     const user = await project.newUser();
     const saying = (message: string) => ({ status: 401, body: { code: 'INVALID_SECOND_FACTOR', message } });
-    const none = saying('No authenticator app is being set up. Begin anew.');
+    const none = saying('No authenticator app is being set up. Start again.');
     expect(await confirm(user.token, '000000')).toMatchObject(none);
     const { secret } = (await start(user.token)).body.data;
     const wrong = saying('The code is wrong or was used already.');

@@ -64,7 +64,7 @@ describe('Extended JSON in a pipeline', () => {
     ['$let CURRENT deep inside', { $set: { a: [{ b: { $let: { vars: { a: 1, CURRENT: '$a' }, in: 1 } } }] } }],
   ])('INVALID_PIPELINE with the fix for a variable of MongoDB itself: %s', (_what, value) => {
     expect(refusal(() => parseOperand(value))).toMatch(
-      /^INVALID_PIPELINE \$\w+ cannot name a variable [A-Z_]+: .* Begin it with a small letter\.$/,
+      /^INVALID_PIPELINE \$\w+ cannot name a variable [A-Z_]+: .* Begin the name with a small letter\.$/,
     );
   });
 
