@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MongoClient } from 'mongodb';
@@ -28,10 +28,16 @@ const start = async (): Promise<{ readonly client: MongoClient; readonly died: P
   return { client: new MongoClient(part.address), died: died.promise };
 };
 
-const kill = async (): Promise<void> => {
+const engines = async (): Promise<number[]> => {
+  const found: number[] = [];
   for (const pid of descendantsOf(process.pid)) {
-    if ((await readFile(`/proc/${pid}/cmdline`, 'utf8')).includes(directory)) process.kill(pid, 'SIGKILL');
+    if ((await readFile(`/proc/${pid}/cmdline`, 'utf8')).includes(directory)) found.push(pid);
   }
+  return found;
+};
+
+const kill = async (): Promise<void> => {
+  for (const pid of await engines()) process.kill(pid, 'SIGKILL');
 };
 
 test('document counts of MongoDB are correct when it starts after a kill', async () => {
@@ -100,4 +106,16 @@ test('unexpected error is printed with its cause', () => {
     /^Error: The database cannot be reached\n.*Caused by TypeError: no room for an index$/s,
   );
   expect(textOf(new StartProblem('Make room', { cause }))).toBe('Make room');
+});
+
+test('files of collections are closed when nobody has used them for half a minute', async () => {
+  const { client } = await start();
+  const [pid = 0] = await engines();
+  for (let n = 0; n < 800; n += 1) {
+    await client.db(`project${n}`).collection('notes').createIndex({ at: 1 });
+  }
+  const openFiles = async (): Promise<number> => (await readdir(`/proc/${pid}/fd`)).length;
+  expect(await openFiles()).toBeGreaterThan(2000);
+  await expect.poll(openFiles, { interval: 1000 }).toBeLessThan(1500);
+  await client.close();
 });

@@ -19,7 +19,11 @@ const removeLeftover = () => {
 
 // Without this, the engine sometimes confirms a journaled write before it has passed the journal to the operating
 // system, and `kill -9` loses the write.
-process.env.WIREDTIGER_CONFIG = 'transaction_sync=(enabled=true,method=none)';
+const passedOn = 'transaction_sync=(enabled=true,method=none)';
+// Each collection and each index is a file. By default one stays open for ten minutes after its last use, so a start
+// with some thousand collections passes the limit of open files, and the engine ends.
+const closedSoon = 'file_manager=(close_idle_time=30,close_handle_minimum=1000)';
+process.env.WIREDTIGER_CONFIG = `${passedOn},${closedSoon}`;
 
 const engine = await open(directory);
 removeLeftover();
