@@ -2,7 +2,7 @@ import { parseSecrets } from '../../shared/mail/event-signature.ts';
 import { rateShares } from '../settings/rate-limits.ts';
 import { StartProblem } from './problem.ts';
 
-/** The settings of the local service, from environment variables (docs/commands.md). */
+/** The settings of the local service, from environment variables (docs/reference/commands.md). */
 export interface LocalSettings {
   /** The folder of all data. */
   readonly directory: string;

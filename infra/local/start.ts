@@ -24,7 +24,7 @@ const usage = `Usage: npm start -- [--bundled] [--example]
 Runs the complete service on this machine, with a demo project, until you press Ctrl-C. The data stay in .basalt.
   --bundled  builds the functions and runs each in processes of its own, like a deployment
   --example  also serves an example app, examples/notes
-Settings come from environment variables, such as PORT=4100 and BASALT_DIR=.basalt-2: docs/commands.md`;
+Settings come from environment variables, such as PORT=4100 and BASALT_DIR=.basalt-2: docs/reference/commands.md`;
 
 interface Options {
   readonly bundled: boolean;

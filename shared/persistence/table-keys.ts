@@ -1,5 +1,5 @@
 // Every kind of item in the table, and nothing else spells a key: item-key.ts fills in what `{…}` stands for.
-// docs/table.md is made of this page, comments included.
+// docs/reference/table.md is made of this page, comments included.
 
 /** Partition keys. What is counted for an owner or the service outlives projects and accounts. */
 export const partitions = {

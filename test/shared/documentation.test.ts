@@ -16,10 +16,7 @@ const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync('docs/
 const tooLong: Readonly<Record<string, number>> = {
   'docs/concepts/architecture.md': 8700,
   'docs/concepts/performance.md': 10_300,
-  'docs/sharing-data.md': 9800,
-  'docs/threats-documents.md': 9900,
-  'docs/threats-sign-in.md': 15_600,
-  'docs/threats.md': 29_500,
+  'docs/guides/sharing-data.md': 9800,
 };
 
 /** As GitHub makes them of headings. */
@@ -52,20 +49,20 @@ describe('commands', () => {
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
   });
 
-  test.each(commands)('npm run %s installs what it needs, and docs/commands.md says what it does', (name) => {
+  test.each(commands)('npm run %s installs what it needs, and docs/reference/commands.md says what it does', (name) => {
     expect(scripts[`pre${name}`]).toBe('node scripts/install.mjs');
-    const rows = read('docs/commands.md')
+    const rows = read('docs/reference/commands.md')
       .split('\n')
       .filter((line) => line.startsWith('| `npm '));
     expect(rows.join('\n')).toMatch(new RegExp(`\`npm (?:run )?${name}[\` ]`));
   });
 });
 
-test('docs/commands.md has every setting of npm start', () => {
+test('docs/reference/commands.md has every setting of npm start', () => {
   const names = [
     ...read('infra/local/settings.ts').matchAll(/(?:env\.|'|\{ ?|, )([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|PORT|LOG)\b/g),
   ];
-  const rows = read('docs/commands.md')
+  const rows = read('docs/reference/commands.md')
     .split('\n')
     .filter((line) => line.startsWith('| `'));
   const explained = rows.map((line) => line.split('|')[1]).join();

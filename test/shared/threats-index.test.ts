@@ -1,25 +1,26 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-const docs = path.resolve(import.meta.dirname, '../../docs');
+const root = path.resolve(import.meta.dirname, '../..');
 
-const pages = globSync('threats*.md', { cwd: docs })
+const pages = globSync('docs/concepts/threats*.md', { cwd: root })
   .sort()
   .map((file) => {
-    const text = readFileSync(path.join(docs, file), 'utf8');
-    const links = new Map([...text.matchAll(/^\[(.+)\]: (.+)$/gm)].map(([, label = '', link = '']) => [label, link]));
-    const tables = text
+    const tables = readFileSync(path.join(root, file), 'utf8')
       .split('\n\n')
       .flatMap((block) => block.match(/(?:^\| .+ \| Tests \|\n\|[-|]+\|\n)((?:.+\n?)+)/)?.[1] ?? []);
     const rows = tables
       .flatMap((table) => table.trim().split('\n'))
       .map((line) => line.split('|').map((cell) => cell.trim()))
-      .map(([, name = '', protection = '', tests = '']) => ({ name, protection, tests }));
-    return { file, links, rows };
+      .map(([, name = '', protection = '', tests = '']) => ({ name, protection, tests: tests.split(', ') }));
+    return { file, rows };
   });
 
-const labelsIn = (tests: string): string[] => [...tests.matchAll(/\[([^\]]+)\]/g)].map(([, label = '']) => label);
+/** Paths of all tests below `test/`, without their endings. */
+const tests = globSync('test/**/*.test.ts', { cwd: root }).map((file) =>
+  file.replace(/^test/, '').replace(/(?:\.slow|\.bundled)?\.test\.ts$/, ''),
+);
 
 const sentencesOf = (text: string): string[] =>
   text
@@ -33,24 +34,17 @@ test('the threat model names each attack one time', () => {
   expect(new Set(names).size).toBe(names.length);
 });
 
-describe.each(pages)('$file', ({ links, rows }) => {
-  test('links to tests that exist', () => {
-    const missing = [...links.values()].filter(
-      (link) => !link.endsWith('.test.ts') || !existsSync(path.resolve(docs, link)),
-    );
-    expect(missing).toEqual([]);
-  });
-
-  test('defines each link that a row names, and no other', () => {
-    const named = new Set(rows.flatMap(({ tests }) => labelsIn(tests)));
-    expect([...named].sort()).toEqual([...links.keys()].sort());
+describe.each(pages)('$file', ({ rows }) => {
+  test('names exactly one test by each name', () => {
+    const named = new Set(rows.flatMap((row) => row.tests));
+    expect([...named].filter((name) => tests.filter((file) => file.endsWith(`/${name}`)).length !== 1)).toEqual([]);
   });
 
   test('has a protection of at most three short sentences, and a test, for each attack', () => {
-    const wrong = rows.filter(({ protection, tests }) => {
+    const wrong = rows.filter(({ protection, tests: names }) => {
       const sentences = sentencesOf(protection);
       const isShort = sentences.every((sentence) => sentence.split(/\s+/).length <= 25);
-      return sentences.length === 0 || sentences.length > 3 || !isShort || labelsIn(tests).length === 0;
+      return sentences.length === 0 || sentences.length > 3 || !isShort || names.includes('');
     });
     expect(wrong).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { runGuide } from '../../support/fixtures/guide.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
-/* The code blocks of docs/keep-data-consistent.md create these collections. */
+/* The code blocks of docs/guides/keep-data-consistent.md create these collections. */
 
 let project: TestProject;
 let text: string;
@@ -13,7 +13,7 @@ const insert = (collection: string, body: unknown) =>
 
 beforeAll(async () => {
   project = await newProject();
-  ({ text, answers } = await runGuide('keep-data-consistent.md', project));
+  ({ text, answers } = await runGuide('guides/keep-data-consistent.md', project));
 });
 
 describe('the guide to consistent data', () => {

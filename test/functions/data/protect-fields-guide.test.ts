@@ -3,7 +3,7 @@ import type { RequestOptions } from '../../support/clients/client.ts';
 import { runGuide } from '../../support/fixtures/guide.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
-/* The code blocks of docs/protect-fields.md create the collections; each recipe must hold for the publishable key. */
+/* The code blocks of docs/guides/protect-fields.md create the collections; each recipe must hold for the publishable key. */
 
 interface Doc extends Readonly<Record<string, unknown>> {
   readonly _id: string;
@@ -26,7 +26,7 @@ const setUser = async (id: string, body: object): Promise<void> => {
 
 beforeAll(async () => {
   project = await newUsersProject();
-  ({ text, answers } = await runGuide('protect-fields.md', project));
+  ({ text, answers } = await runGuide('guides/protect-fields.md', project));
   const people = await Promise.all(Array.from({ length: 3 }, () => project.newUser()));
   [ann, bob, editor] = people.map(({ userId, accessToken }) => ({
     id: userId,

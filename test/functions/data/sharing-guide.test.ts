@@ -3,7 +3,7 @@ import type { Answer, RequestOptions } from '../../support/clients/client.ts';
 import { runGuide } from '../../support/fixtures/guide.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
-/* The code blocks of docs/sharing-data.md create the collections; each recipe must hold for the publishable key. */
+/* The code blocks of docs/guides/sharing-data.md create the collections; each recipe must hold for the publishable key. */
 
 interface Who extends RequestOptions {
   readonly id: string;
@@ -36,7 +36,7 @@ const statusOf = async (answer: Promise<Answer<unknown>>): Promise<number> => (a
 
 beforeAll(async () => {
   project = await newUsersProject();
-  ({ answers } = await runGuide('sharing-data.md', project));
+  ({ answers } = await runGuide('guides/sharing-data.md', project));
   const people = await Promise.all(Array.from({ length: 3 }, () => project.newUser()));
   [ann, bob, eve] = people.map(({ userId, accessToken }) => ({
     id: userId,
