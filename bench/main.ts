@@ -138,11 +138,15 @@ const withContenders = async <T>(bed: Bed, act: (contenders: Contenders) => Prom
 
 const printed: string[] = [];
 
+const show = (...texts: readonly string[]): void => {
+  endProgress();
+  for (const text of texts) console.log(`${text}\n`);
+};
+
 /** Prints a result and stores it for bench/results.md. */
 const print = (...texts: readonly string[]): void => {
-  endProgress();
   printed.push(...texts);
-  for (const text of texts) console.log(`${text}\n`);
+  show(...texts);
 };
 
 const printCommands = async (bed: Bed, contenders: Contenders): Promise<void> => {
@@ -155,7 +159,10 @@ const printCommands = async (bed: Bed, contenders: Contenders): Promise<void> =>
 
 const compareAll = async (bed: Bed, contenders: Contenders): Promise<readonly Outcome[]> => {
   const outcomes = await compare(contenders, await operationsOn(bed, contenders), flags);
-  if (outcomes.length > 0) print(renderCpu(outcomes), renderSpeed(outcomes), ...renderPeers(outcomes));
+  if (outcomes.length > 0) {
+    print(renderCpu(outcomes), renderSpeed(outcomes));
+    show(...renderPeers(outcomes));
+  }
   if (large > 0 && 'depth'.includes(only)) {
     const documents = client.db(bed.database).collection('large');
     await fill(documents, large, (done) => progress(`filling ${done} of ${large} documents`), placesFromNow());

@@ -8,6 +8,17 @@ const results = path.join(import.meta.dirname, 'results.md');
 /** The page of each generated part. */
 const pages = { summary: performance, neighbours: performance, bench: results, commands: results } as const;
 
+/** The same Markdown tables without the spaces that align their columns in a terminal. */
+const compact = (text: string): string =>
+  text.replaceAll(/^\|.*\|$/gm, (row) =>
+    /^[|: -]+$/.test(row)
+      ? row.replaceAll(/-+/g, '---').replaceAll(' ', '')
+      : row
+          .replaceAll(/ *\| */g, ' | ')
+          .replaceAll(/ +(?=\|)/g, ' ')
+          .trim(),
+  );
+
 /** Replaces the text between `<!-- part -->` and `<!-- /part -->`. */
 export const writePart = async (part: keyof typeof pages, printed: string): Promise<void> => {
   const page = pages[part];
@@ -15,7 +26,7 @@ export const writePart = async (part: keyof typeof pages, printed: string): Prom
   const [begin, end] = [`<!-- ${part} -->\n`, `\n<!-- /${part} -->`];
   const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)];
   if (from < begin.length || to < from) throw new Error(`${page} has no part ${part}`);
-  await writeFile(page, text.slice(0, from) + printed + text.slice(to));
+  await writeFile(page, text.slice(0, from) + compact(printed) + text.slice(to));
 };
 
 /** Writes a chart of docs/concepts/performance.md. */
