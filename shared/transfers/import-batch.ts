@@ -5,10 +5,9 @@ import { checksReferences } from '../collections/schema/references.ts';
 import { AppError } from '../core/errors.ts';
 import { ownedBy } from '../documents/access/access.ts';
 import { type Document, nextRevision, revisionField } from '../documents/document.ts';
-import { movedNow } from '../documents/store/feed-position.ts';
-import { withFuse } from '../documents/store/guarded-write.ts';
 import type { NewDocument } from '../documents/store/insert.ts';
 import { missingReferences } from '../documents/store/references.ts';
+import { movedNow, storedForm } from '../documents/store/stamps.ts';
 import { onProject } from '../persistence/mongo.ts';
 import { writeFailure } from '../persistence/mongo-errors.ts';
 import { maxTimeMS } from '../persistence/raw-documents.ts';
@@ -186,13 +185,13 @@ export const storeBatch = async (
     project,
     batch.reduce((sum, { size }) => sum + size, 0),
   );
-  const fused = batch.map((prepared) => ({ ...prepared, document: withFuse(project, prepared) }));
+  const stored = batch.map((prepared) => ({ ...prepared, document: storedForm(project, prepared) }));
   return onProject(
     project,
     (db) =>
       record.onConflict === 'replace'
-        ? replaceAll(db, collection, fused)
-        : insertAll(db, collection.name, record, fused),
+        ? replaceAll(db, collection, stored)
+        : insertAll(db, collection.name, record, stored),
     insertLimitMs,
   );
 };

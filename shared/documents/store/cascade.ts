@@ -26,8 +26,8 @@ import {
   noteRemoval,
   type Removed,
 } from './cascade-records.ts';
-import { stamped } from './feed-position.ts';
-import { fuseField } from './guarded-write.ts';
+import { joinOperators } from './operations.ts';
+import { stamped } from './stamps.ts';
 import { writeTombstones } from './tombstones.ts';
 
 /** The number of documents that one step reads and writes. Memory holds their ids and revisions. */
@@ -135,7 +135,7 @@ const changeOf = (removed: Removed, { ref }: Follower): Change | null => {
     case 'trash':
       return removed.kind === 'recover'
         ? { update: { $set: { isDeleted: false, deletedAt: null } } }
-        : { update: { $set: { isDeleted: true, deletedAt: removed.at }, $unset: { [fuseField]: '' } } };
+        : { update: { $set: { isDeleted: true, deletedAt: removed.at } } };
     default:
       return null;
   }
@@ -146,6 +146,7 @@ const changeOf = (removed: Removed, { ref }: Follower): Change | null => {
  * stops no other. Returns how many were written.
  */
 const writeEach = async (
+  project: Project,
   documents: Documents,
   source: Collection,
   condition: Condition,
@@ -153,12 +154,11 @@ const writeEach = async (
   { update, arrayFilters }: Change,
 ): Promise<number> => {
   const writes = found.map((document) => {
-    const { where, operators } = stamped(source, countingOf(document));
-    const $set = { ...update.$set, ...operators.$set };
+    const { where, operators } = stamped({ project, collection: source }, countingOf(document));
     return {
       updateOne: {
         filter: allOf([{ _id: document._id }, condition, where]),
-        update: { ...update, ...operators, $set },
+        update: joinOperators(update, operators),
         ...(arrayFilters && { arrayFilters }),
       },
     };
@@ -189,7 +189,7 @@ const write = async (
       source.name,
       async (db) => {
         const documents = db.collection(source.name);
-        if (change) return writeEach(documents, source, condition, some, change);
+        if (change) return writeEach(project, documents, source, condition, some, change);
         const chosen = { _id: { $in: some.map(({ _id }) => _id) } };
         if (source.feed?.on) return writeTombstones(documents, source, chosen, condition);
         return (await documents.deleteMany(allOf([chosen, condition]), { hint: '_id_' })).deletedCount;

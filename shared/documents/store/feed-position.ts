@@ -1,12 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { type Document as MongoDocument, Timestamp } from 'mongodb';
-import type { Collection } from '../../collections/collection.ts';
 import { trashMs } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { derivedKey } from '../../projects/sealed.ts';
-import type { Counting } from '../document.ts';
 
 /** A position in the changes of a collection, from MongoDB's clock: seconds in the upper 32 bits. */
 export type At = bigint;
@@ -128,18 +125,3 @@ export const decodePosition = async (view: string, text: string, readyAt: Date):
   const after = payload.readBigUInt64BE(5);
   return { after, shown: shownIn(after, payload.subarray(headBytes)) };
 };
-
-type Fed = Pick<Collection, 'feed'>;
-
-/** MongoDB replaces it by its own clock in an insert: unique and increasing. */
-const now = new Timestamp({ t: 0, i: 0 });
-
-/** What an insert writes for the changes feed, if the collection has one. */
-export const insertedAt = ({ feed }: Fed): { readonly _pos?: Timestamp } => (feed?.on ? { _pos: now } : {});
-
-/** Adds what an update writes for the changes feed: the same clock, by the same command. */
-export const stamped = ({ feed }: Fed, { where, operators }: Counting): Counting =>
-  feed?.on ? { where, operators: { ...operators, ...movedNow } } : { where, operators };
-
-/** Gives each updated document its own position. */
-export const movedNow: MongoDocument = { $currentDate: { _pos: { $type: 'timestamp' } } };

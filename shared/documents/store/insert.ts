@@ -27,10 +27,9 @@ import { mayGet, obeysRules, requireCreate, requireCreateAccess } from '../acces
 import { type Document, type JsonObject, revisionField, revisionOf, withoutHidden } from '../document.ts';
 import type { Condition } from '../query/condition.ts';
 import { convertFields } from '../values.ts';
-import { insertedAt } from './feed-position.ts';
-import { withFuse } from './guarded-write.ts';
 import { publishChange } from './publish.ts';
 import { requireEachReference, requireReferences } from './references.ts';
+import { insertedAt, storedForm } from './stamps.ts';
 import { writeTombstones } from './tombstones.ts';
 import { countingClashes } from './unique-clashes.ts';
 import { requireFit, sanitizeInsert, sizeOf } from './validate.ts';
@@ -154,7 +153,8 @@ export const insertUnder = async (
   if (byRules) await requireCreate(context, document, rules);
   if (checksReferences(collection)) await requireReferences(context, document);
   await requireDatabaseRoom(project, size);
-  const inserted = () => onProject(project, (db) => db.collection(collection.name).insertOne(withFuse(project, made)));
+  const inserted = () =>
+    onProject(project, (db) => db.collection(collection.name).insertOne(storedForm(project, made)));
   await countingClashes(context, () => onDuplicateKey(inserted(), onClash));
   await publishChange(context, [document]);
   if (byRules && !(await mayGet(context, document))) return { document: { _id: document._id } };
@@ -299,7 +299,7 @@ export const createDocuments = async (context: AccessContext, bodies: readonly J
   );
   const ids = made.map(({ document }) => document._id);
   const there = new Set(earlier?.documents.map(({ _id }) => _id.toHexString()));
-  const missing = made.map((each) => withFuse(project, each)).filter(({ _id }) => !there.has(_id.toHexString()));
+  const missing = made.map((each) => storedForm(project, each)).filter(({ _id }) => !there.has(_id.toHexString()));
   await countingClashes(context, () =>
     onDuplicateKey(
       onProject(project, (db) => insertAll(db, collection, missing, ids)),

@@ -175,7 +175,7 @@ const guardOf = (operation: FieldOperation, at: ValueType | undefined): Guard =>
   const filter = filterOf(operation, at);
   return {
     filter,
-    ...(filter !== undecided && { besideFuse: true }),
+    ...(filter !== undecided && { isAlwaysNeeded: true }),
     filterFor: (document) => isAt(revisionOf(document)),
     refusal: (document) => refusalOf(operation, at, document),
   };

@@ -4,9 +4,8 @@ import { type AccessContext, mayWrite, notOwner } from '../access/access.ts';
 import { decideWrite, obeysRules } from '../access/rule-access.ts';
 import { countingOf, type Document, isAt, type JsonObject, revisionOf } from '../document.ts';
 import { appliedBy } from './applied.ts';
-import { stamped } from './feed-position.ts';
-import { fuseField, hasFuses } from './guarded-write.ts';
 import { requireReferences, setsReferences } from './references.ts';
+import { stamped } from './stamps.ts';
 import { planFor } from './update.ts';
 import { sizeOf } from './validate.ts';
 
@@ -28,7 +27,7 @@ export const prepareUpsert = async (
   document: Document,
   body: JsonObject,
 ): Promise<PreparedUpdate> => {
-  const { project, collection } = context;
+  const { collection } = context;
   const { plan, fields, settle } = await planFor(context, body);
   const bytes = sizeOf(document);
   let set: JsonObject = fields;
@@ -48,12 +47,11 @@ export const prepareUpsert = async (
     await settled();
   }
   if (setsReferences(collection, set)) await requireReferences(context, set);
-  const { where, operators } = stamped(collection, countingOf(document));
+  const { where, operators } = stamped(context, countingOf(document));
   return {
     filter: { _id: document._id, ...isActive, $and: [isAt(revisionOf(document)), where] },
     update: {
       ...operators,
-      ...(hasFuses(project) && { $unset: { [fuseField]: '' } }),
       $set: { ...set, ...operators.$set },
     },
     made: appliedBy({ ...set, _rev: revisionOf(document) + 1 }).to(document),

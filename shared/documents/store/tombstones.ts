@@ -12,8 +12,7 @@ import { newId } from '../../core/ids.ts';
 import { logFailure } from '../../core/log.ts';
 import { type Counting, countings } from '../document.ts';
 import { allOf, type Condition } from '../query/condition.ts';
-import { movedNow } from './feed-position.ts';
-import { fuseField } from './guarded-write.ts';
+import { tombstoned } from './stamps.ts';
 
 /** The parts of a collection that deletions need. */
 export type Emptied = Pick<Collection, 'name' | 'rls' | 'feed'>;
@@ -23,11 +22,9 @@ export type Emptied = Pick<Collection, 'name' | 'rls' | 'feed'>;
  * the deciding write: after it nobody sees them. Their contents are removed by a second write, because one update
  * cannot both take MongoDB's clock and remove fields that it does not name.
  */
-const burial = ({ operators }: Counting, more: MongoDocument = {}): MongoDocument => ({
-  ...operators,
-  ...movedNow,
-  $unset: { [fuseField]: '' },
-  $set: { isDeleted: true, deletedAt: new Date(clock.now()), _gone: false, ...more, ...operators.$set },
+const burial = (counting: Counting, more: MongoDocument = {}): MongoDocument => ({
+  ...tombstoned(counting),
+  $set: { isDeleted: true, deletedAt: new Date(clock.now()), _gone: false, ...more, ...counting.operators.$set },
 });
 
 /** A tombstone whose contents are not removed yet. */

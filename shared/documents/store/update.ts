@@ -8,7 +8,6 @@ import { idOf } from '../../core/view.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { deserialize, maxTimeMS, rawDocument } from '../../persistence/raw-documents.ts';
 import { databaseFull, hasDatabaseRoom } from '../../projects/database-quota.ts';
-import type { Project } from '../../projects/project.ts';
 import {
   type AccessContext,
   isSameOwner,
@@ -37,18 +36,7 @@ import type { ParsedFilter } from '../query/filter.ts';
 import { convert } from '../values.ts';
 import { appliedBy, rootOf } from './applied.ts';
 import { arrayGuards } from './bounded-arrays.ts';
-import { stamped } from './feed-position.ts';
-import {
-  fuseField,
-  type Guard,
-  guardDeletion,
-  guardUpdate,
-  hasFuses,
-  maxFusedBytes,
-  newFuse,
-  unlessRefused,
-  writeGuarded,
-} from './guarded-write.ts';
+import { type Guard, writeGuarded } from './guarded-write.ts';
 import { type FieldOperation, joinOperators, toOperators } from './operations.ts';
 import { mustKeepOwner, mustNotAdd, operatorGuards } from './operator-guards.ts';
 import { parseOperators } from './parse-operators.ts';
@@ -62,6 +50,7 @@ import {
 import { publishChange } from './publish.ts';
 import { requireReferences, setsReferences } from './references.ts';
 import { type Settle, settleUpdate } from './settle-update.ts';
+import { fused, maxFusedBytes, stamped, unlessRejected, withNewFuse } from './stamps.ts';
 import { countingClashes } from './unique-clashes.ts';
 import {
   guardsOf,
@@ -173,7 +162,7 @@ export const changeDocument = async <T>(context: AccessContext, id: string, chan
   const _id = documentId(id);
   const onDocuments = <R>(run: (documents: Documents) => Promise<R>): Promise<R> =>
     onProject(project, (db) => run(db.collection(collection.name)));
-  let known: Known = { counting: stamped(collection, counting), isMeasured: false };
+  let known: Known = { counting: stamped(context, counting), isMeasured: false };
   const asGuards = [
     ...(ifMatch === undefined ? [] : [{ filter: isAt(ifMatch), refusal: () => undefined }]),
     // A delayed one holds at the revision that was read, at which the document is then written.
@@ -216,7 +205,7 @@ export const changeDocument = async <T>(context: AccessContext, id: string, chan
       const { document, settled } = await writable(context, of, stored, bytes?.byteLength ?? 0, decision);
       await requireAsked(document);
       if (decision || isRead) allowed = isAt(revisionOf(document));
-      known = { counting: stamped(collection, countingOf(document)), isMeasured: true, ...(settled && { settled }) };
+      known = { counting: stamped(context, countingOf(document)), isMeasured: true, ...(settled && { settled }) };
       return { document, bytes: bytes?.byteLength ?? 0 };
     },
     busy: 'The document is being changed by others right now. Please try again.',
@@ -237,11 +226,11 @@ const isTrashing = ({ fields }: Fields): boolean => fields.isDeleted === true;
 const answerOf = ({ projection }: Fields) => ({ returnDocument: 'after', ...(projection && { projection }) }) as const;
 
 /** Conditions that must hold even if the fuse decides. */
-const besideFuse = ({ guards = [], operations }: Fields): readonly Condition[] =>
+const alwaysNeeded = ({ guards = [], operations }: Fields): readonly Condition[] =>
   !operations
     ? []
-    : guards.flatMap(({ besideFuse: isBeside, filter }) =>
-        isBeside && Object.keys(filter).length > 0 ? [filter] : [],
+    : guards.flatMap(({ isAlwaysNeeded, filter }) =>
+        isAlwaysNeeded && Object.keys(filter).length > 0 ? [filter] : [],
       );
 
 /** Adds the requested operations to an update. */
@@ -252,23 +241,16 @@ const withOperations = ({ operations }: Fields, update: MongoDocument): MongoDoc
 const setByFuse = async (context: AccessContext, id: string, change: Fields): Promise<Document | undefined> => {
   const { project, collection, caller } = context;
   const filter = { _id: documentId(id), ...writeFilter(context) };
-  const { operators } = stamped(collection, counting);
-  const decided = isTrashing(change) ? { $inc: { ...operators.$inc, ...guardDeletion.$inc } } : guardUpdate;
-  const update = withOperations(change, { ...operators, ...decided, $set: change.fields });
-  const conditions = besideFuse(change);
+  const operators = fused(context, isTrashing(change));
+  if (!operators) return undefined;
+  const update = withOperations(change, { ...operators, $set: change.fields });
+  const conditions = alwaysNeeded(change);
   const both = conditions.length > 0 ? { ...filter, $and: [...conditions] } : filter;
   const written = await onProject(project, (db) =>
-    unlessRefused(db.collection(collection.name).findOneAndUpdate(both, update, answerOf(change))),
+    unlessRejected(db.collection(collection.name).findOneAndUpdate(both, update, answerOf(change))),
   );
   if (written === null && caller.kind === 'secret' && conditions.length === 0) throw documentNotFound();
   return (written as Document | null) ?? undefined;
-};
-
-/** What a write found by a filter does with the document's fuse. */
-const fuseAfter = (project: Project, change: Fields, isMeasured: boolean): MongoDocument => {
-  if (!hasFuses(project)) return {};
-  const isFit = !isTrashing(change) && !isMeasured && change.guards?.some(({ leavesRoom }) => leavesRoom);
-  return isFit ? { $set: newFuse } : { $unset: { [fuseField]: '' } };
 };
 
 /** Sets fields of one document that the caller may write, publishes the change, and returns the document after it. */
@@ -279,20 +261,19 @@ export const setFields = async (context: AccessContext, id: string, change: Fiel
 };
 
 const writeFields = async (context: AccessContext, id: string, change: Fields): Promise<Document> => {
-  const { project } = context;
-  const byFuse =
-    change.isFused && hasFuses(project) && !obeysRules(context) ? await setByFuse(context, id, change) : undefined;
+  const byFuse = change.isFused && !obeysRules(context) ? await setByFuse(context, id, change) : undefined;
+  const leavesRoom = !isTrashing(change) && change.guards?.some((guard) => guard.leavesRoom);
   const written =
     byFuse ??
     (await changeDocument(context, id, {
       ...change,
       write: (documents, filter, { counting: { where, operators }, isMeasured, settled }) => {
-        const { $set, ...fuse } = fuseAfter(project, change, isMeasured);
-        const $sets = { ...(settled ?? change.fields), ...operators.$set, ...$set };
-        const update = withOperations(change, { ...operators, ...fuse, $set: $sets });
+        const stamps = leavesRoom && !isMeasured ? withNewFuse(operators) : operators;
+        const $set = { ...(settled ?? change.fields), ...stamps.$set };
+        const update = withOperations(change, { ...stamps, $set });
         const write = documents.findOneAndUpdate({ ...filter, ...where }, update, answerOf(change));
         // If an operator meets a value of another type, the document is read and a guard gives the error.
-        return change.operations ? unlessRefused(write).then((made) => made ?? null) : write;
+        return change.operations ? unlessRejected(write).then((made) => made ?? null) : write;
       },
     }));
   return written as Document;
@@ -480,7 +461,7 @@ export const updateDocument = async (
     ifMatch === undefined &&
     where === undefined &&
     plan.size <= maxFusedBytes &&
-    [...others, ...plan.guards].every(({ leavesRoom, besideFuse }) => leavesRoom || besideFuse);
+    [...others, ...plan.guards].every(({ leavesRoom, isAlwaysNeeded }) => leavesRoom || isAlwaysNeeded);
   const applied = byRules ? { applied: appliedBy(fields, operations) } : {};
   const change = {
     operation,

@@ -16,7 +16,6 @@ import { hasProtected, requireInsertRights } from '../access/field-rights.ts';
 import { mayGet, obeysRules, requireCreate } from '../access/rule-access.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { type ConflictTarget, conflictTarget, conflictValues, having } from './conflict-target.ts';
-import { withFuse } from './guarded-write.ts';
 import {
   atIndex,
   type NewDocument,
@@ -29,6 +28,7 @@ import {
 import { type PreparedUpdate, prepareUpsert } from './prepared-update.ts';
 import { publishChange } from './publish.ts';
 import { requireReferences } from './references.ts';
+import { storedForm } from './stamps.ts';
 import { countingClashes } from './unique-clashes.ts';
 import { overtaken } from './upsert.ts';
 import { sanitizeInsert, sizeOf } from './validate.ts';
@@ -154,7 +154,7 @@ const writeAll = async (
   for (const write of writes) {
     progress.at = write;
     const { item, insert, update } = write;
-    if (insert) await stored.insertOne(withFuse(project, insert), options);
+    if (insert) await stored.insertOne(storedForm(project, insert), options);
     else if ((await stored.updateOne(update.filter, update.update, options)).matchedCount === 0) throw overtaken;
     const id = insert ? insert.document._id : update.made._id;
     progress.done.set(item.index, { id, isNew: insert !== undefined });

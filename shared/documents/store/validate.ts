@@ -5,7 +5,7 @@ import { cutText } from '../../core/text.ts';
 import type { JsonObject } from '../document.ts';
 import { answerPerBson, maxPageBytes, measured } from '../page-size.ts';
 import { isJsonObject } from '../values.ts';
-import { fusedGrowth, type Guard } from './guarded-write.ts';
+import type { Guard } from './guarded-write.ts';
 
 const refuse = (path: string, reason: string): never => {
   const field = cutText(path.replaceAll('\0', '\\0'), 200);
@@ -107,6 +107,9 @@ export const addedBy = (object: JsonObject): Added => {
   return { stored, answered: stored < worthMeasuring ? stored * answerPerBson : measured(object) };
 };
 
+/** The growth for which a document must have room: later updates up to this total are not measured. */
+export const unmeasuredGrowth = 62 * 4096;
+
 /** Whether a document of `bytes` bytes of BSON has room for an addition. */
 const fits = (document: JsonObject, bytes: number, { stored, answered }: Added): boolean =>
   bytes + stored <= maxDocumentBytes &&
@@ -119,12 +122,13 @@ export const requireFit = (document: JsonObject, bytes: number): void => {
 
 /**
  * The document must have room for an addition. Small documents have it whatever they contain, including the growth
- * that a new fuse allows. Larger ones are read and measured, and must then be unchanged, so that the measure still
+ * of updates that are not measured. Larger ones are read and measured, and must then be unchanged, so that the measure still
  * holds.
  */
 export const mustHaveRoom = (added: Added, refusal: () => AppError): Guard => {
   const { stored, answered } = added;
-  const most = Math.min(maxDocumentBytes - stored, Math.floor((maxPageBytes - answered) / answerPerBson)) - fusedGrowth;
+  const most =
+    Math.min(maxDocumentBytes - stored, Math.floor((maxPageBytes - answered) / answerPerBson)) - unmeasuredGrowth;
   return {
     filter: { $expr: { $lte: [{ $bsonSize: '$$ROOT' }, most] } },
     leavesRoom: true,

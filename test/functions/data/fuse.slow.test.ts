@@ -7,7 +7,7 @@ import { handler as restoreDocument } from '../../../functions/data/restore-docu
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { newFuse } from '../../../shared/documents/store/guarded-write.ts';
+import { newFuse } from '../../../shared/documents/store/stamps.ts';
 import { onProject } from '../../../shared/persistence/mongo.ts';
 import { commandChannel, type DatabaseCommand } from '../../../shared/persistence/mongo-commands.ts';
 import type { Project } from '../../../shared/projects/project.ts';
