@@ -84,6 +84,16 @@ const passkeysHere = ({ PublicKeyCredential: parser, navigator } = page) => {
 
 const json = (credential: unknown): unknown => (credential as { toJSON(): unknown }).toJSON();
 
+/** The users to find: all conditions must hold. */
+interface UsersWanted extends RequestOptions {
+  /** Beginnings of words. */
+  readonly search?: string;
+  readonly where?: { readonly [field: string]: unknown };
+  readonly ids?: readonly string[];
+  readonly limit?: number;
+  readonly cursor?: string | undefined;
+}
+
 const prefix = '/api/userAuth/';
 
 /**
@@ -235,6 +245,13 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
     deleteSession: byId<{ readonly _id: string }>('DELETE', 'sessions'),
     /** The public profile of a user. */
     publicProfile: byId<Partial<User>>('GET', 'public', send),
+    /** Users in the directory of the app, at most 100; `nextCursor` leads to the next page. */
+    users: ({
+      signal,
+      where,
+      ...wanted
+    }: UsersWanted = {}): Promise<{ readonly items: Partial<User>[]; readonly nextCursor?: string }> =>
+      data('GET', 'users', { query: { ...wanted, where: where && JSON.stringify(where) }, signal }),
     /** The address to sign in with a provider: `location.href = app.auth.social('github')`. */
     social: (provider: string): string =>
       `${url}${prefix}${below('social', provider)}/start?x-api-key=${encodeURIComponent(key)}`,

@@ -97,3 +97,30 @@ export const BegunAnswer = success(v.object({ url: v.string() }));
 
 export const ExchangeBody = body({ token: exchangeToken, rtCode });
 export const ExchangeAnswer = success(v.object({ refreshToken: v.string() }));
+
+const text = (description: string) => v.optional(v.pipe(v.string(), v.metadata({ description })));
+
+const maxFound = 100;
+const wrongLimit = 'must be a positive whole number';
+
+export const DirectoryQuery = v.strictObject({
+  where: text('A condition on the fields of the directory and _id, as percent-encoded JSON of at most 8 KiB.'),
+  search: text('Up to 8 words. Each must begin a word in one of the fields of the directory.'),
+  limit: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,15}$/, wrongLimit),
+      v.transform(Number),
+      v.minValue(1, wrongLimit),
+      v.transform((limit) => Math.min(limit, maxFound)),
+      v.metadata({ type: 'integer', minimum: 1, description: 'Users per page; more than 100 count as 100.' }),
+    ),
+    String(maxFound),
+  ),
+  cursor: text('nextCursor of the previous response.'),
+  ids: text('Up to 100 ids, separated by commas.'),
+});
+
+export const DirectoryAnswer = success(
+  v.object({ items: v.array(v.looseObject({ _id: v.string() })), nextCursor: v.optional(v.string()) }),
+);

@@ -55,6 +55,7 @@ export const statusOf = {
   USERS_RESERVED: 403, // The collection `users` is only available under `/api/userAuth`.
   RLS_REQUIRED: 403, // The publishable key cannot write to a collection without row security. Turn it on, or write from your server.
   RULE_DENIED: 403, // A rule of the collection does not allow the write. The message names the rule.
+  DIRECTORY_OFF: 403, // Users of this project cannot find each other. Set `directory` in the project's settings.
   RULE_LIMIT: 403, // A rule would have to look at more than 10,000 values. Use a narrower rule.
   FIELD_PROTECTED: 403, // The caller may not set the field. `errors` names it.
   NOT_OWNER: 403, // The document belongs to another user. Only the owner may do this.

@@ -26,6 +26,7 @@ const shownSettings: ReadonlySet<string> = new Set([
   'authEnabled',
   'signIn',
   'uploads',
+  'directory',
   'providerFromEmail',
 ]);
 

@@ -47,6 +47,7 @@ export const toProjectView = (record: ProjectRecord, plan: PlanName) => ({
   plan,
   signIn: signInMethods(record.signIn),
   uploads: userUploads(record.uploads),
+  directory: record.directory ?? null,
   socialProviders: {
     ...forEachProvider((name) => toSocialView(record, name)),
     ...Object.fromEntries(

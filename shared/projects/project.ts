@@ -8,6 +8,7 @@ import type { OwnerFacts } from './find-project.ts';
 import { open } from './sealed.ts';
 import type { SocialRegistrations } from './social/provider-rules.ts';
 import {
+  type Directory,
   type SignInMethods,
   type StoredSignInMethods,
   type StoredUploads,
@@ -75,6 +76,8 @@ export interface Project {
   /** The events that webhooks subscribe to. */
   readonly hooks?: readonly EventKind[];
   readonly restricts?: readonly Restricts[];
+  /** Without it users cannot find each other. */
+  readonly directory?: Directory;
 }
 
 /** Collections where `by` had a Ref to `target` with `onDelete`; the current schema decides. */
@@ -171,6 +174,7 @@ export interface ProjectRecord {
   readonly authEnabled: boolean;
   readonly signIn?: StoredSignInMethods;
   readonly uploads?: StoredUploads;
+  readonly directory?: Directory | null;
   readonly signingKeys: readonly SigningKey[];
   readonly socialProviders?: SocialRegistrations;
   readonly members?: readonly MemberRecord[];
@@ -213,6 +217,7 @@ export const toProject = (record: ProjectRecord & OwnerFacts): Project => ({
   providerFromEmail: record.providerFromEmail ?? null,
   ...(record.hooks && { hooks: record.hooks.kinds }),
   ...(record.restricts && { restricts: record.restricts }),
+  ...(record.directory && { directory: record.directory }),
 });
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isPlainObject } from '../core/json.ts';
 import { atMost, exactObject, flag, isMailbox, noMailbox, textOrNull } from '../core/schemas.ts';
 import { listOf } from '../core/text.ts';
 import { isAllowedDomain, isSiteUrl, projectSites } from './allowed-origins.ts';
@@ -68,6 +69,20 @@ const uploads = exactObject({
   ),
 });
 
+const directory = v.nullable(
+  exactObject({
+    read: v.pipe(
+      v.custom<unknown>((value) => typeof value === 'boolean' || isPlainObject(value), 'must be a rule, true or false'),
+      v.metadata({ description: 'A rule about the caller, such as {"$user": {}}, or true or false.' }),
+    ),
+    fields: v.pipe(
+      listOf(v.pipe(v.string('must be a String'), atMost(200)), 10, 'must have 1 to 10 fields', 'must be an Array'),
+      v.minLength(1, 'must have 1 to 10 fields'),
+      v.check((fields) => new Set(fields).size === fields.length, 'must name each field only once'),
+    ),
+  }),
+);
+
 const providerText = (shape: RegExp, message: string) =>
   v.nullable(v.pipe(textOrNull, atMost(500), v.regex(shape, message)));
 
@@ -96,6 +111,7 @@ export const newProjectEntries = { name, ...changeable };
 export const projectChangesEntries = {
   name: v.optional(name),
   ...changeable,
+  directory: v.optional(directory),
   socialProviders: v.optional(socialSettings),
   providerApiKey: v.optional(providerApiKey),
   providerWebhookSecret: v.optional(providerWebhookSecret),

@@ -21,6 +21,12 @@ export const userUploads = ({
   types,
 });
 
+/** Who may find other users, and the fields that they see. `read`: a rule about the caller. */
+export interface Directory {
+  readonly read: unknown;
+  readonly fields: readonly string[];
+}
+
 /** Without parameters, in lower case. */
 export const bareType = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase();
 

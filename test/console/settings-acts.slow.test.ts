@@ -70,6 +70,25 @@ describe('actions on project settings in the console', () => {
     expect(problems).toEqual([]);
   });
 
+  test('directory is set, shows what is wrong with its rule, and is switched off', async () => {
+    const { page, problems } = opened;
+    const path = `/api/projects/${project.id}`;
+    const kept = async () =>
+      (await project.developer.dashboard<{ data: { directory: unknown } }>('GET', path)).body.data.directory;
+    await openPart('sign-in');
+    await page.getByLabel('Fields that are shown').fill('name');
+    await page.getByLabel('Who may use it').fill('{');
+    await page.getByRole('button', { name: 'Save directory' }).click();
+    await page.getByText('The rule is not valid JSON.').first().waitFor();
+    await page.getByLabel('Who may use it').fill('{"$user":{"emailVerified":true}}');
+    await page.getByRole('button', { name: 'Save directory' }).click();
+    await expect.poll(kept).toEqual({ read: { $user: { emailVerified: true } }, fields: ['name'] });
+    await page.getByLabel('Fields that are shown').fill('');
+    await page.getByRole('button', { name: 'Save directory' }).click();
+    await expect.poll(kept).toBeNull();
+    expect(problems).toEqual([]);
+  });
+
   test('developer is invited, and the invitation is withdrawn', async () => {
     const { page, problems } = opened;
     const { email } = await newDeveloper();

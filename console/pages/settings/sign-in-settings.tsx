@@ -4,6 +4,7 @@ import type { Input } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { Switch } from '../../ui/switch.tsx';
 import { say } from '../../ui/toast.tsx';
+import { DirectoryForm } from './directory-form.tsx';
 import { NewProvider } from './new-provider.tsx';
 import { ProviderForm } from './provider-form.tsx';
 import type { SettingsProps } from './settings.tsx';
@@ -46,6 +47,7 @@ export const SignInSettings = ({ project }: SettingsProps) => {
         on={signIn.secondFactor === 'optional'}
         onChange={(on) => change({ signIn: { secondFactor: on ? 'optional' : 'off' } })}
       />
+      <DirectoryForm project={project} />
       {Object.entries(socialProviders).map(([provider, shown]) => (
         <ProviderForm key={provider} project={project} provider={provider} shown={shown} />
       ))}

@@ -55,7 +55,7 @@ export const dashboardProjectRoutes = defineProjectRoutes('projects', {
         },
       },
     },
-    errors: ['NOTHING_TO_UPDATE', 'LIMIT_REACHED'],
+    errors: ['NOTHING_TO_UPDATE', 'LIMIT_REACHED', 'INVALID_RLS', 'SCHEMA_CONFLICT'],
   },
   'delete-project': {
     method: 'DELETE',

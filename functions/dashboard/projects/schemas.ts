@@ -43,6 +43,12 @@ export const project = {
     secondFactor: v.picklist(['off', 'optional']),
   }),
   uploads: v.object({ users: v.boolean(), maxBytes: v.number(), types: v.array(v.string()) }),
+  directory: v.nullable(
+    v.object({
+      read: v.pipe(v.unknown(), v.metadata({ description: 'A rule about the caller, or true or false.' })),
+      fields: v.array(v.string()),
+    }),
+  ),
   socialProviders: v.objectWithRest(
     forEachProvider((name) => socialView(socialProviders[name].registration)),
     socialView(withIssuer),

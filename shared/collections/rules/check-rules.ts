@@ -4,7 +4,9 @@ import { isPlainObject } from '../../core/json.ts';
 import type { Project } from '../../projects/project.ts';
 import { type Collection, hasRules, rowSecurityModes } from '../collection.ts';
 import { activeCollections } from '../collection-record.ts';
+import { usersCollection } from '../names.ts';
 import { hasFieldRules, rightsOf } from '../schema/field-rights.ts';
+import { isScalar } from '../schema/field-types.ts';
 import { schemaConflict } from '../schema/schema-changes.ts';
 import { parseFieldRules, parseRules } from './parse-rules.ts';
 import {
@@ -62,13 +64,24 @@ const fieldRulesOf = (collection: Collection): unknown => {
 const keepsFieldRules = (before: Collection, now: Collection): boolean =>
   isDeepStrictEqual(fieldRulesOf(before), fieldRulesOf(now));
 
+/** The fields of users by which the directory can be filtered. */
+export const directoryIndexes = ({ directory }: Pick<Project, 'directory'>, users: Collection): readonly string[] =>
+  users.name === usersCollection && directory
+    ? (users.schema ?? []).flatMap(({ key, type }) => (directory.fields.includes(key) && isScalar(type) ? [key] : []))
+    : [];
+
 /**
  * Validates a collection's rules, and other collections' rules against its schema. Returns the collection with the
  * indexes that its rules need. Throws 400 `INVALID_RLS`, 409 `SCHEMA_CONFLICT` if existing rules name something that
  * the edit removes. `isNew`: no rule can name it yet. One query if there are rules, or if it is an edit.
  */
 export const checkRules = async (project: Project, collection: Collection, isNew: boolean): Promise<Collection> => {
-  if (isNew && !hasRules(collection.rls) && !hasFieldRules(collection)) return collection;
+  const shown = directoryIndexes(project, collection);
+  const indexed = (rules?: Rules): Collection => {
+    const fields = [...new Set([...(rules ? indexFields(rules.list) : []), ...shown])];
+    return rules || fields.length > 0 ? { ...collection, ruleIndexes: fields } : collection;
+  };
+  if (isNew && !hasRules(collection.rls) && !hasFieldRules(collection)) return indexed();
   const before = await activeCollections(project);
   const others = before.filter(({ name }) => name !== collection.name);
   const now = [...others, collection];
@@ -78,8 +91,7 @@ export const checkRules = async (project: Project, collection: Collection, isNew
       own && isDeepStrictEqual(own.rls.rules, collection.rls.rules) && keepsFieldRules(own, collection);
     requireStillFit(keepsRules ? now : others, before, now);
   }
-  const rules = rulesIn(collection, byName(now));
-  return rules ? { ...collection, ruleIndexes: indexFields(rules.list) } : collection;
+  return indexed(rulesIn(collection, byName(now)));
 };
 
 /** Throws 409 `SCHEMA_CONFLICT` if rules of another collection name this one. */

@@ -461,18 +461,32 @@ const updateRules = (rule: ReadRule, path: string, value: unknown): UpdateRules 
 };
 
 /** Throws unless the condition only concerns the caller. */
-const requireUserOnly = (at: string, value: unknown): void => {
+const requireUserOnly = (at: string, value: unknown, what = 'a field'): void => {
   if (!isPlainObject(value)) throw invalidRls(at, 'must be a condition about the caller ("$user").');
   for (const [key, inner] of Object.entries(value)) {
     if (key === '$user') continue;
-    if (key === '$not') requireUserOnly(`${at}.${key}`, inner);
+    if (key === '$not') requireUserOnly(`${at}.${key}`, inner, what);
     else if ((key === '$and' || key === '$or') && Array.isArray(inner))
       inner.forEach((member, index) => {
-        requireUserOnly(`${at}.${key}.${index}`, member);
+        requireUserOnly(`${at}.${key}.${index}`, member, what);
       });
     else if (key !== '$and' && key !== '$or')
-      throw invalidRls(`${at}.${key}`, 'cannot decide who reads a field: only "$user", $and, $or and $not can.');
+      throw invalidRls(`${at}.${key}`, `cannot decide who reads ${what}: only "$user", $and, $or and $not can.`);
   }
+};
+
+/** Parses `true`, `false` or a condition about the caller. `at` begins the paths of errors. */
+export const parseCallerRule = (
+  { at, what }: { readonly at: string; readonly what: string },
+  users: Collection,
+  known: ReadonlyMap<string, Collection>,
+  value: unknown,
+): RuleNode => {
+  if (typeof value !== 'boolean') requireUserOnly(at, value, what);
+  if (Buffer.byteLength(JSON.stringify(value)) > maxBytes) {
+    throw invalidRls(at, `must have at most ${maxBytes / 1024} KiB of JSON.`);
+  }
+  return ruleReader(users, known)(at, value, false, { kind: 'read', isStrict: false });
 };
 
 export interface FieldRules {

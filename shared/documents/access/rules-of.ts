@@ -2,8 +2,14 @@ import type { Document as MongoDocument } from 'mongodb';
 import { allFields, type Collection, hasRules } from '../../collections/collection.ts';
 import { findCollections } from '../../collections/find-collections.ts';
 import { usersCollection } from '../../collections/names.ts';
-import { type FieldRules, fixedRules, parseFieldRules, parseRules } from '../../collections/rules/parse-rules.ts';
-import type { Rules } from '../../collections/rules/rule.ts';
+import {
+  type FieldRules,
+  fixedRules,
+  parseCallerRule,
+  parseFieldRules,
+  parseRules,
+} from '../../collections/rules/parse-rules.ts';
+import type { RuleNode, Rules } from '../../collections/rules/rule.ts';
 import { hasFieldRules, rightsOf } from '../../collections/schema/field-rights.ts';
 import { logFailure } from '../../core/log.ts';
 import type { Caller, Project } from '../../projects/project.ts';
@@ -95,6 +101,25 @@ export const fieldRulesOf = (project: Project, collection: Collection): Promise<
   readFieldRules.set(collection, reading);
   reading.catch(() => readFieldRules.delete(collection));
   return reading;
+};
+
+/** A rule about the caller alone; `at` and `what` name it in errors. */
+export interface CallerRule {
+  readonly at: string;
+  readonly what: string;
+  readonly value: unknown;
+}
+
+/** Throws 400 `INVALID_RLS` if the rule is not valid. */
+export const checkCallerRule = async (project: Project, users: Collection, rule: CallerRule): Promise<void> => {
+  const known = new Map(await findCollections(project, namesIn(users.schema, rule.value))).set(users.name, users);
+  parseCallerRule(rule, users, known, rule.value);
+};
+
+/** The parsed rule, and the collections that it names. */
+export const callerRuleOf = (project: Project, users: Collection, rule: CallerRule) => {
+  const closed: RuleNode = { kind: 'constant', at: rule.at, outcome: false };
+  return readWith(project, users, rule.value, (known) => parseCallerRule(rule, users, known, rule.value), closed);
 };
 
 const readRules = new WeakMap<Collection, Promise<KnownRules>>();

@@ -130,6 +130,20 @@ const termPattern = (term: Term, language: SearchLanguage): string => {
   return `(?<![\\p{L}\\p{M}\\p{N}_])${words}(?![\\p{L}\\p{M}\\p{N}_])`;
 };
 
+const maxBeginnings = 8;
+
+/**
+ * The conditions of a search for beginnings of words: each word of `text` begins a word of one of the fields. Case and
+ * accents do not count. Throws 400 `INVALID_QUERY`.
+ */
+export const beginningsIn = (keys: readonly string[], text: string): readonly Condition[] => {
+  const length = [...text].length;
+  if (length === 0 || length > maxCharacters) throw invalid(`must have 1 to ${maxCharacters} characters.`);
+  const words = new Set(termOf(text).map((word) => word.text));
+  if (words.size === 0 || words.size > maxBeginnings) throw invalid(`must have 1 to ${maxBeginnings} words.`);
+  return [...words].map((word) => occurs(keys, `(?<![\\p{L}\\p{M}\\p{N}_])${wordPattern(word, 'none', true)}`));
+};
+
 /** How a search finds and ranks documents: by the text index, or by examining each document. */
 export interface SearchPlan {
   readonly conditions: readonly Condition[];

@@ -56,6 +56,7 @@ describe('creating a project', () => {
           authEnabled: false,
           signIn: { password: true, emailCode: false, anonymous: false, passkey: false, secondFactor: 'off' },
           uploads: { users: false, maxBytes: 10_485_760, types: ['*/*'] },
+          directory: null,
           socialProviders: {
             ...forEachProvider(() => ({ enabled: false, clientId: null, hasClientSecret: false })),
             apple: { enabled: false, clientId: null, teamId: null, keyId: null, hasPrivateKey: false },

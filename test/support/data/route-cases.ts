@@ -138,6 +138,7 @@ const bodies = {
     authEnabled: true,
     signIn: everyWay,
     uploads: { users: true, maxBytes: 1000, types: ['image/png'] },
+    directory: { read: true, fields: ['name'] },
     providerApiKey: 're_sample',
     providerWebhookSecret: 'whsec_c2FtcGxl',
     providerFromEmail: 'Sample <sample@example.com>',
