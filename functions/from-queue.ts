@@ -1,5 +1,5 @@
 import type { SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { runJob } from '../shared/core/log.ts';
+import { runJob } from '../shared/core/request.ts';
 
 /** Handles messages one by one and reports unfinished ones as failed, so that only those return to the queue. */
 export const fromQueue =

@@ -1,7 +1,8 @@
 import type { SQSRecord } from 'aws-lambda';
 import { throttled } from '../../shared/core/concurrency.ts';
 import { isOurs } from '../../shared/core/errors.ts';
-import { log, logFailure, workFor } from '../../shared/core/log.ts';
+import { log, logFailure } from '../../shared/core/log.ts';
+import { workFor } from '../../shared/core/request.ts';
 import { removeIdleUsers } from '../../shared/deletion/users.ts';
 import { runCascades } from '../../shared/documents/store/cascade-job.ts';
 import { runPurge } from '../../shared/documents/store/purge.ts';

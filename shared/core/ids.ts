@@ -1,7 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { clock } from './clock.ts';
-import { currentRequest, type RequestIds } from './log.ts';
+import { currentRequest, type RequestIds } from './request.ts';
 
 /** Two bytes count the fraction of a second. */
 const fractionsPerSecond = 2 ** 16;

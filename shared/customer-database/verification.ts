@@ -11,7 +11,8 @@ import {
 import * as v from 'valibot';
 import { egressSettings, verifierSettings } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
-import { log, requestIdNow } from '../core/log.ts';
+import { log } from '../core/log.ts';
+import { requestIdNow } from '../core/request.ts';
 import { checkedAddresses, RestrictedHost } from '../outbound/restricted-addresses.ts';
 import { invokeFunction } from '../persistence/lambda.ts';
 import { isOverdue, timed } from '../persistence/mongo-commands.ts';

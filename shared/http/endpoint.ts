@@ -1,4 +1,5 @@
-import { currentRequest, log } from '../core/log.ts';
+import { log } from '../core/log.ts';
+import { currentRequest } from '../core/request.ts';
 import type { Project } from '../projects/project.ts';
 import { countUsage, flushTallyIfDue } from '../usage/tally.ts';
 import { errorEnvelope } from './middleware/error-envelope.ts';

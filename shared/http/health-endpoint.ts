@@ -1,6 +1,6 @@
 import { errorBody } from '../core/error-body.ts';
 import { type ErrorCode, statusOf } from '../core/errors.ts';
-import { currentRequest } from '../core/log.ts';
+import { currentRequest } from '../core/request.ts';
 import { checkHealth, type Health } from '../usage/health.ts';
 import { type Of, pathOf } from './endpoint.ts';
 import { rateLimitBeside } from './middleware/rate-limit.ts';

@@ -4,7 +4,7 @@ import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type { Client } from '../accounts/sessions.ts';
 import { rateLimits } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
-import { currentRequest } from '../core/log.ts';
+import { currentRequest } from '../core/request.ts';
 import type { Reply } from './reply.ts';
 import type { NamedRoute } from './route.ts';
 

@@ -1,7 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { ShortCache } from '../core/cache.ts';
 import { clock } from '../core/clock.ts';
-import { log, tryOrLog, workFor } from '../core/log.ts';
+import { log, tryOrLog } from '../core/log.ts';
+import { workFor } from '../core/request.ts';
 import { acquire, type Leased, release } from '../persistence/lease.ts';
 import { type MailLog, mailLogs } from './log.ts';
 import { lostAfter, mailTries, mailVisibilitySeconds, retryDelay } from './queue.ts';

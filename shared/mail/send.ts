@@ -1,7 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { earlierIds, newId } from '../core/ids.ts';
-import { requestIdNow, tryOrLog } from '../core/log.ts';
+import { tryOrLog } from '../core/log.ts';
+import { requestIdNow } from '../core/request.ts';
 import { onDuplicateKey } from '../core/retry.ts';
 import type { Project } from '../projects/project.ts';
 import { checkContent, checkMail, type MailBody, type MailRequest } from './check-mail.ts';

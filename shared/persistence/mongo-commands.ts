@@ -1,6 +1,7 @@
 import diagnostics from 'node:diagnostics_channel';
 import type { MongoClient, MongoClientOptions } from 'mongodb';
-import { currentRequest, log } from '../core/log.ts';
+import { log } from '../core/log.ts';
+import { currentRequest } from '../core/request.ts';
 import { deadline } from '../core/retry.ts';
 
 export interface DatabaseCommand {

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { workQueueSettings } from '../core/config.ts';
-import { requestIdNow, tryOrLog } from '../core/log.ts';
+import { tryOrLog } from '../core/log.ts';
+import { requestIdNow } from '../core/request.ts';
 import { delayMessage, sendMessage, sendMessages } from './sqs.ts';
 
 /** Attempts before a message goes to the dead-letter queue. */

@@ -1,5 +1,6 @@
 import { clock } from '../core/clock.ts';
-import { describeError, log, workFor } from '../core/log.ts';
+import { describeError, log } from '../core/log.ts';
+import { workFor } from '../core/request.ts';
 import { managedBucket } from '../files/bucket.ts';
 import { type PageJob, type Requeued, requeue, workThroughPages } from '../persistence/jobs.ts';
 import { queueTasks } from '../persistence/work-queue.ts';

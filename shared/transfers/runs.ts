@@ -8,7 +8,8 @@ import {
 } from '../collections/collection-record.ts';
 import { clock } from '../core/clock.ts';
 import { newId } from '../core/ids.ts';
-import { requestIdNow, tryOrLog } from '../core/log.ts';
+import { tryOrLog } from '../core/log.ts';
+import { requestIdNow } from '../core/request.ts';
 import { onDuplicateKey } from '../core/retry.ts';
 import { managedBucket, type StoredObject } from '../files/bucket.ts';
 import { type MultipartBucket, multipartBucket } from '../files/multipart.ts';

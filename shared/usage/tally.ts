@@ -2,7 +2,8 @@ import type { Collection } from '../collections/collection.ts';
 import { orderedIndexes } from '../collections/indexes/indexes.ts';
 import { clock } from '../core/clock.ts';
 import { usageSettings } from '../core/config.ts';
-import { currentRequest, describeError, log } from '../core/log.ts';
+import { describeError, log } from '../core/log.ts';
+import { currentRequest } from '../core/request.ts';
 import { addStats, classOf, dayOf, type StatsKind, type StatsPlace } from './requests.ts';
 import { type ShapeCount, storeShapes } from './slow-lists.ts';
 

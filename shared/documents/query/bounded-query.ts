@@ -4,7 +4,7 @@ import { customerUriOf, onCollection } from '../../collections/find-collections.
 import { setBounded } from '../../core/cache.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError, statusOf } from '../../core/errors.ts';
-import { currentRequest } from '../../core/log.ts';
+import { currentRequest } from '../../core/request.ts';
 import { itemKey, partitionKey, projectScope } from '../../persistence/item-keys.ts';
 import { type Lock, withLock } from '../../persistence/lease.ts';
 import { isOverdue } from '../../persistence/mongo-commands.ts';

@@ -5,7 +5,8 @@ import { type DeletionRef, deletionRefs } from '../../collections/schema/referen
 import { clock } from '../../core/clock.ts';
 import { workQueueSettings } from '../../core/config.ts';
 import { newId } from '../../core/ids.ts';
-import { requestIdNow, tryOrLog } from '../../core/log.ts';
+import { tryOrLog } from '../../core/log.ts';
+import { requestIdNow } from '../../core/request.ts';
 import type { Leased } from '../../persistence/lease.ts';
 import { databaseOf, inControl } from '../../persistence/mongo.ts';
 import { sendDelayed } from '../../persistence/sqs.ts';

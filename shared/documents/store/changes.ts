@@ -8,7 +8,7 @@ import { clock } from '../../core/clock.ts';
 import { mapConcurrent } from '../../core/concurrency.ts';
 import { AppError } from '../../core/errors.ts';
 import { JsonText } from '../../core/json.ts';
-import { currentRequest } from '../../core/log.ts';
+import { currentRequest } from '../../core/request.ts';
 import { databaseOf, onProject } from '../../persistence/mongo.ts';
 import { deserialize, findRaw, maxTimeMS } from '../../persistence/raw-documents.ts';
 import type { Project } from '../../projects/project.ts';

@@ -1,7 +1,7 @@
 import type { Collection } from '../../collections/collection.ts';
 import { findProjectByKey, type KeyMatch } from '../../collections/find-project-by-key.ts';
 import { AppError } from '../../core/errors.ts';
-import { currentRequest } from '../../core/log.ts';
+import { currentRequest } from '../../core/request.ts';
 import { cutText } from '../../core/text.ts';
 import { allowsOrigin } from '../../projects/allowed-origins.ts';
 import type { KeyKind, Project } from '../../projects/project.ts';

@@ -7,7 +7,7 @@ import {
 import { requireSession } from '../../accounts/sessions.ts';
 import { type Bearer, verifyDashboardToken } from '../../accounts/tokens.ts';
 import { AppError } from '../../core/errors.ts';
-import { currentRequest } from '../../core/log.ts';
+import { currentRequest } from '../../core/request.ts';
 import { developerScope } from '../../persistence/item-keys.ts';
 import { findOwnedProject, findOwner, loadOwner, type OwnedProject } from '../../projects/find-project.ts';
 import { includesRole, type Role } from '../../projects/project.ts';

@@ -2,7 +2,8 @@ import httpErrorHandler from '@middy/http-error-handler';
 import { errorBody } from '../../core/error-body.ts';
 import { AppError, type ErrorDetail, isOurs, maxErrors, statusOf } from '../../core/errors.ts';
 import { jsonOf } from '../../core/json.ts';
-import { currentRequest, describeError, log } from '../../core/log.ts';
+import { describeError, log } from '../../core/log.ts';
+import { currentRequest } from '../../core/request.ts';
 import { cutText } from '../../core/text.ts';
 import type { Middleware } from '../stack.ts';
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { AppError, type ErrorCode } from '../../core/errors.ts';
 import { requestIds } from '../../core/ids.ts';
 import { comparableJson } from '../../core/json.ts';
-import { currentRequest } from '../../core/log.ts';
+import { currentRequest } from '../../core/request.ts';
 import {
   acquireKey,
   endWithoutResponse,

@@ -1,7 +1,8 @@
 import { clock } from '../../core/clock.ts';
 import { rateLimits } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
-import { currentRequest, log } from '../../core/log.ts';
+import { log } from '../../core/log.ts';
+import { currentRequest } from '../../core/request.ts';
 import {
   blockOf,
   countRequest,

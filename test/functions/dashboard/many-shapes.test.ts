@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { noRowSecurity } from '../../../shared/collections/collection.ts';
-import { currentRequest } from '../../../shared/core/log.ts';
+import { currentRequest } from '../../../shared/core/request.ts';
 import { dayOf, loadStats } from '../../../shared/usage/requests.ts';
 import { maxShapes, storeShapes } from '../../../shared/usage/slow-lists.ts';
 import { flushTally, recordSlowList } from '../../../shared/usage/tally.ts';

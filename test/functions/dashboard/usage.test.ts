@@ -7,7 +7,7 @@ import { handler as listDocuments } from '../../../functions/data/list-documents
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { noRowSecurity } from '../../../shared/collections/collection.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { currentRequest } from '../../../shared/core/log.ts';
+import { currentRequest } from '../../../shared/core/request.ts';
 import { countUsage, flushTally, recordSlowList } from '../../../shared/usage/tally.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/fixtures/project.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { currentRequest, type RequestRecord } from '../../../shared/core/log.ts';
+import { currentRequest, type RequestRecord } from '../../../shared/core/request.ts';
 import { isOverdue, timed, timedCustomer } from '../../../shared/persistence/mongo-commands.ts';
 
 const never = () => new Promise<never>(() => undefined);
