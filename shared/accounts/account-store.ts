@@ -1,7 +1,7 @@
 import { type Document, type Filter, MongoServerError, type ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import { idOf } from '../core/view.ts';
+import { idOf } from '../core/values.ts';
 import type { Records } from '../persistence/records.ts';
 import type { OpenIdName } from '../projects/social/provider-rules.ts';
 import type { SocialProviderName } from '../projects/social/providers.ts';

@@ -1,7 +1,7 @@
 import type { Document as MongoDocument, ObjectId } from 'mongodb';
 import { AppError } from '../core/errors.ts';
 import { cutText } from '../core/text.ts';
-import { idOf } from '../core/view.ts';
+import { idOf } from '../core/values.ts';
 import type { Project } from '../projects/project.ts';
 import { wireDocument } from './wire.ts';
 

@@ -1,6 +1,6 @@
 import { type IndexDescription, ObjectId } from 'mongodb';
 import { AppError } from '../core/errors.ts';
-import { type View, viewOf } from '../core/view.ts';
+import { type View, viewOf } from '../core/values.ts';
 import { lookUpMail, sharedProviderKey } from '../outbound/resend.ts';
 import { inControl } from '../persistence/mongo.ts';
 import type { Project } from '../projects/project.ts';

@@ -4,7 +4,7 @@ import { AppError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { addressIn } from '../core/schemas.ts';
 import type { Page, PageRequest } from '../core/values.ts';
-import { viewOf } from '../core/view.ts';
+import { viewOf } from '../core/values.ts';
 import { inControl } from '../persistence/mongo.ts';
 import { findPage } from '../persistence/records.ts';
 import type { Project } from '../projects/project.ts';

@@ -5,7 +5,7 @@ import { newId } from '../core/ids.ts';
 import { tryOrLog } from '../core/log.ts';
 import { cutText } from '../core/text.ts';
 import type { Page, PageRequest } from '../core/values.ts';
-import { type View, viewOf } from '../core/view.ts';
+import { type View, viewOf } from '../core/values.ts';
 import { inControl } from '../persistence/mongo.ts';
 import { findPage } from '../persistence/records.ts';
 import { emailsOf } from '../projects/find-project.ts';

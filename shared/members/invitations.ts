@@ -13,7 +13,7 @@ import { dashboardSettings, serviceName } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { tryOrLog } from '../core/log.ts';
-import { viewOf } from '../core/view.ts';
+import { viewOf } from '../core/values.ts';
 import { plainName } from '../mail/content.ts';
 import { queueServiceMail } from '../mail/send.ts';
 import { invitationTemplate } from '../mail/templates/built-in.ts';

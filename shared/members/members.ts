@@ -5,8 +5,7 @@ import { scopesOfRole } from '../accounts/developers/scopes.ts';
 import { requireScopes, type TokenGrant } from '../accounts/developers/tokens.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import { type Page, type PageRequest, pageFrom } from '../core/values.ts';
-import { idOf } from '../core/view.ts';
+import { idOf, type Page, type PageRequest, pageFrom } from '../core/values.ts';
 import { changeProjectIf } from '../projects/change-project.ts';
 import { emailsOf, type OwnedProject, roleIn } from '../projects/find-project.ts';
 import {

@@ -1,7 +1,7 @@
 import { type Document, ObjectId } from 'mongodb';
 import { absenceMs, forgetWhenSaved, ShortCache } from '../core/cache.ts';
 import { AppError } from '../core/errors.ts';
-import { idOf } from '../core/view.ts';
+import { idOf } from '../core/values.ts';
 import { inControl } from '../persistence/mongo.ts';
 import { type PlanName, type Project, type ProjectRecord, projectRecords, type Role, toProject } from './project.ts';
 

@@ -1,6 +1,6 @@
 import { type Document, ObjectId } from 'mongodb';
 import type { PageRequest } from '../core/values.ts';
-import { viewOf } from '../core/view.ts';
+import { viewOf } from '../core/values.ts';
 import { findPage } from '../persistence/records.ts';
 import { findOwner, roleIn } from './find-project.ts';
 import type { PlanName, ProjectRecord } from './project.ts';

@@ -3,7 +3,7 @@ import type { Collection } from '../collections/collection.ts';
 import { clock } from '../core/clock.ts';
 import { AppError, validationFailed } from '../core/errors.ts';
 import { parseJsonValue } from '../core/json.ts';
-import { idOf } from '../core/view.ts';
+import { idOf } from '../core/values.ts';
 import type { JsonObject } from '../documents/document.ts';
 import { newDocument } from '../documents/store/insert.ts';
 import { isJsonObject } from '../documents/values.ts';

@@ -3,7 +3,7 @@ import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { onDuplicateKey, retryOnConflict } from '../core/retry.ts';
 import type { PageRequest } from '../core/values.ts';
-import { idOf } from '../core/view.ts';
+import { idOf } from '../core/values.ts';
 import { findPage } from '../persistence/records.ts';
 import { insertInSlot } from '../projects/create-project.ts';
 import { plans } from '../projects/plans.ts';

@@ -1,6 +1,6 @@
 import type { IndexDescription, ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
-import { viewOf } from '../core/view.ts';
+import { viewOf } from '../core/values.ts';
 import { managedBucket } from '../files/bucket.ts';
 import type { StoredPart } from '../files/multipart.ts';
 import type { Leased } from '../persistence/lease.ts';

@@ -3,7 +3,7 @@ import { clock, dayMs } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/values.ts';
-import { idOf, type View, viewOf } from '../core/view.ts';
+import { idOf, type View, viewOf } from '../core/values.ts';
 import { findPage } from '../persistence/records.ts';
 import type { Project } from '../projects/project.ts';
 import { collectionOf, sentId } from './event-body.ts';

@@ -8,7 +8,7 @@ import { newId } from '../core/ids.ts';
 import { retryOnConflict } from '../core/retry.ts';
 import { listOf } from '../core/text.ts';
 import type { Page, PageRequest } from '../core/values.ts';
-import { idOf, type View, viewOf } from '../core/view.ts';
+import { idOf, type View, viewOf } from '../core/values.ts';
 import { requirePublic } from '../outbound/http.ts';
 import { findPage } from '../persistence/records.ts';
 import { addHooks, keepHooks } from '../projects/change-project.ts';

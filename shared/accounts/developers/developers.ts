@@ -5,7 +5,7 @@ import { dashboardSettings, serviceName, signupSettings } from '../../core/confi
 import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { onDuplicateKey } from '../../core/retry.ts';
-import { viewOf } from '../../core/view.ts';
+import { viewOf } from '../../core/values.ts';
 import { developerScope } from '../../persistence/item-keys.ts';
 import { inControl } from '../../persistence/mongo.ts';
 import type { PlanName } from '../../projects/project.ts';

@@ -5,7 +5,7 @@ import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { retryOnConflict } from '../../core/retry.ts';
 import type { Page, PageRequest } from '../../core/values.ts';
-import { idOf, viewOf } from '../../core/view.ts';
+import { idOf, viewOf } from '../../core/values.ts';
 import { developerScope } from '../../persistence/item-keys.ts';
 import { inControl } from '../../persistence/mongo.ts';
 import { findPage } from '../../persistence/records.ts';

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { ObjectId } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
-import { idOf, viewOf } from '../../core/view.ts';
+import { idOf, viewOf } from '../../core/values.ts';
 import { itemKey } from '../../persistence/item-keys.ts';
 import * as kinds from '../../persistence/table-keys.ts';
 import { allowsOrigin, projectSites } from '../../projects/allowed-origins.ts';

@@ -8,7 +8,7 @@ import { hiddenUserFields } from '../../collections/schema/users.ts';
 import { updateCollection } from '../../collections/update-collection.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
 import { cutText } from '../../core/text.ts';
-import { idOf } from '../../core/view.ts';
+import { idOf } from '../../core/values.ts';
 import { requireCallerRule } from '../../documents/access/caller-rule.ts';
 import { checkCallerRule } from '../../documents/access/rules-of.ts';
 import { type Condition, mayReveal } from '../../documents/query/condition.ts';

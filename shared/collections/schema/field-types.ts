@@ -1,5 +1,4 @@
-import { parseDate } from '../../core/values.ts';
-import { idOf } from '../../core/view.ts';
+import { idOf, parseDate } from '../../core/values.ts';
 import type { Collection, Field } from '../collection.ts';
 import { schemaError } from '../names.ts';
 

@@ -3,7 +3,7 @@ import { type Collection, hasRules, isPrivate, requiresFactor } from '../../coll
 import { typeAt } from '../../collections/schema/field-path.ts';
 import { isActive, isTrashed } from '../../collections/trash-conditions.ts';
 import { AppError } from '../../core/errors.ts';
-import { idOf } from '../../core/view.ts';
+import { idOf } from '../../core/values.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 

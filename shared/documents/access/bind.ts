@@ -7,7 +7,7 @@ import { typeAt } from '../../collections/schema/field-path.ts';
 import { isActive } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
-import { idOf } from '../../core/view.ts';
+import { idOf } from '../../core/values.ts';
 import { onManaged } from '../../persistence/mongo.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import type { Caller, Project } from '../../projects/project.ts';

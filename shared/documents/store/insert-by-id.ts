@@ -3,7 +3,7 @@ import { clock, dayMs } from '../../core/clock.ts';
 import { AppError, isClientError } from '../../core/errors.ts';
 import { fitsResponse, jsonOf } from '../../core/json.ts';
 import { cutText } from '../../core/text.ts';
-import { idOf } from '../../core/view.ts';
+import { idOf } from '../../core/values.ts';
 import type { AccessContext } from '../access/access.ts';
 import { etagOf, type JsonObject } from '../document.ts';
 import { getDocument } from '../query/get-document.ts';

@@ -4,7 +4,7 @@ import { fieldAt, fieldsOf, typeAt, unknownPaths } from '../../collections/schem
 import { isActive, isGone, isNotGone, isTrashed } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
-import { idOf } from '../../core/view.ts';
+import { idOf } from '../../core/values.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { deserialize, maxTimeMS, rawDocument } from '../../persistence/raw-documents.ts';
 import { databaseFull, hasDatabaseRoom } from '../../projects/database-quota.ts';

@@ -5,8 +5,7 @@ import { fieldsOf } from '../../collections/schema/field-path.ts';
 import { emailVerifiedField } from '../../collections/schema/users.ts';
 import { fitsResponse } from '../../core/json.ts';
 import type { KeyKind, Project } from '../../projects/project.ts';
-import { fieldsFor } from './fields-for.ts';
-import { changeLines, conditionsText, fieldText, refLines } from './type-text.ts';
+import { changeLines, conditionsText, fieldsFor, fieldText, refLines } from './type-text.ts';
 
 /** What every text of types begins with: the words of JSON, of documents and of conditions (contract 2, "Types"). */
 const preamble = `/** The collections of this project, as \`GET /api/types.ts\` describes them. Made by the service; fetch it again after a change. */

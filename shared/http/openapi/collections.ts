@@ -3,7 +3,7 @@ import { usersCollection } from '../../collections/names.ts';
 import { type BoundName, boundKeywords, textFormatNames } from '../../collections/schema/field-bounds.ts';
 import { fieldTypeNames, fieldTypes, listTypes } from '../../collections/schema/field-types.ts';
 import { deleteActions } from '../../collections/schema/references.ts';
-import { fieldsFor } from '../../documents/types/fields-for.ts';
+import { fieldsFor } from '../../documents/types/type-text.ts';
 import { insertedFields, shownFields } from '../../documents/types/types-text.ts';
 import { updateText } from '../../documents/update-text.ts';
 import type { KeyKind } from '../../projects/project.ts';

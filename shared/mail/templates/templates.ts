@@ -6,7 +6,7 @@ import { newId } from '../../core/ids.ts';
 import { onDuplicateKey, retryOnConflict } from '../../core/retry.ts';
 import { cutText } from '../../core/text.ts';
 import type { Page, PageRequest } from '../../core/values.ts';
-import { idOf, type View, viewOf } from '../../core/view.ts';
+import { idOf, type View, viewOf } from '../../core/values.ts';
 import { inControl } from '../../persistence/mongo.ts';
 import { findPage } from '../../persistence/records.ts';
 import { insertInSlot } from '../../projects/create-project.ts';
