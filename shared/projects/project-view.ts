@@ -1,4 +1,5 @@
 import { type Document, ObjectId } from 'mongodb';
+import { serviceSettings } from '../core/config.ts';
 import type { PageRequest } from '../core/values.ts';
 import { viewOf } from '../core/values.ts';
 import { findPage } from '../persistence/records.ts';
@@ -44,6 +45,7 @@ const toSocialView = (record: ProjectRecord, name: SocialProviderName | OpenIdNa
 
 export const toProjectView = (record: ProjectRecord, plan: PlanName) => ({
   ...viewOf(record, asItIs),
+  apiUrl: serviceSettings().PUBLIC_URL,
   plan,
   signIn: signInMethods(record.signIn),
   uploads: userUploads(record.uploads),

@@ -30,6 +30,7 @@ export const project = {
   name: v.string(),
   siteUrl: v.nullable(v.string()),
   plan: v.picklist(['free', 'pro']),
+  apiUrl: v.pipe(v.string(), v.metadata({ description: 'The address of the data API.' })),
   publishableKey: v.string(),
   secretKeyHint: v.string(),
   allowedDomains: v.array(v.string()),

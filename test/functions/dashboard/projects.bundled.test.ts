@@ -48,6 +48,7 @@ describe('creating a project', () => {
           name: 'Shop',
           siteUrl: null,
           plan: 'pro',
+          apiUrl: inject('stack').baseUrl,
           publishableKey: expect.stringMatching(/^pk_live_[0-9A-Za-z]{32}$/),
           secretKey: expect.stringMatching(/^sk_live_[0-9A-Za-z]{32}$/),
           secretKeyHint: `sk_live_…${body.data.secretKey.slice(-4)}`,
