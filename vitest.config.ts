@@ -19,6 +19,7 @@ const onStack = {
     'test/local/**/*.test.ts',
     'test/console/**/*.test.ts',
     'test/client/**/*.test.ts',
+    'test/cli/**/*.test.ts',
   ],
   setupFiles: [...everywhere, 'test/support/clients/environment.ts'],
 };

@@ -161,6 +161,7 @@ const checks = isLong
       check('types', 'typescript/bin/tsc', [...alone, '-p', '.']),
       check('pages', 'typescript/bin/tsc', [...alone, '-p', 'console']),
       check('client', 'typescript/bin/tsc', [...alone, '-p', 'client']),
+      check('cli', 'typescript/bin/tsc', [...alone, '-p', 'cli']),
     ];
 const tests = await runTests(process.argv.slice(2));
 const failedChecks = (await Promise.all(checks)).flat();

@@ -1,0 +1,112 @@
+import { login, logout, whoami } from './account-commands.ts';
+import { init, link } from './project-commands.ts';
+import { diff, pull, push } from './schema-commands.ts';
+import type { Terminal } from './terminal.ts';
+import { types } from './types-command.ts';
+
+interface Option {
+  readonly type: 'string' | 'boolean';
+  readonly about: string;
+  /** The word for the value in the help. */
+  readonly value?: string;
+}
+
+type Values = { readonly [option: string]: unknown };
+
+export interface Command {
+  readonly usage: string;
+  readonly summary: string;
+  readonly about: string;
+  readonly options: Readonly<Record<string, Option>>;
+  /** How many arguments it takes, at least and at most. */
+  readonly positionals: readonly [min: number, max: number];
+  readonly run: (terminal: Terminal, values: Values, positionals: readonly string[]) => Promise<number>;
+}
+
+const file = { type: 'string', value: 'FILE', about: 'the schema file; basalt.schema.json' } as const;
+const yes = { type: 'boolean', about: 'ask nothing' } as const;
+
+export const commands: Readonly<Record<string, Command>> = {
+  login: {
+    usage: 'login',
+    summary: 'store a personal access token',
+    about:
+      'Reads a personal access token from standard input, checks it and stores it with mode 0600.\nBASALT_TOKEN replaces the stored token in all commands.',
+    options: {},
+    positionals: [0, 0],
+    run: (terminal, values) => login(terminal, values),
+  },
+  logout: {
+    usage: 'logout',
+    summary: 'delete the stored token',
+    about: 'Deletes the stored token of the dashboard.',
+    options: {},
+    positionals: [0, 0],
+    run: (terminal, values) => logout(terminal, values),
+  },
+  whoami: {
+    usage: 'whoami',
+    summary: 'print the email of the developer',
+    about: 'Prints the email of the signed-in developer. The token needs the scope account:read.',
+    options: {},
+    positionals: [0, 0],
+    run: (terminal, values) => whoami(terminal, values),
+  },
+  init: {
+    usage: 'init NAME',
+    summary: 'create a project and link this folder to it',
+    about: 'Creates a project, and writes basalt.config.json and basalt.schema.json.',
+    options: { yes },
+    positionals: [1, 1],
+    run: (terminal, values, [name = '']) => init(terminal, values, name),
+  },
+  link: {
+    usage: 'link ID',
+    summary: 'link this folder to a project',
+    about: 'Writes basalt.config.json, and basalt.schema.json if there is none.',
+    options: { yes },
+    positionals: [1, 1],
+    run: (terminal, values, [id = '']) => link(terminal, values, id),
+  },
+  pull: {
+    usage: 'pull',
+    summary: 'write the project to basalt.schema.json',
+    about:
+      'Writes the project to the schema file. Its names of environment variables stay if they have the same value.',
+    options: { file },
+    positionals: [0, 0],
+    run: (terminal, values) => pull(terminal, values),
+  },
+  diff: {
+    usage: 'diff',
+    summary: 'compare basalt.schema.json with the project',
+    about: 'Prints what a push would change. Ends with 1 if there is a difference.',
+    options: { file },
+    positionals: [0, 0],
+    run: (terminal, values) => diff(terminal, values),
+  },
+  push: {
+    usage: 'push',
+    summary: 'make the project what basalt.schema.json says',
+    about: 'Shows the plan, asks, and applies it. If it fails on the way, correct the cause and push again.',
+    options: {
+      file,
+      yes,
+      'allow-loss': { type: 'boolean', about: 'also remove fields, collections, templates, webhooks and secrets' },
+      secrets: { type: 'boolean', about: 'also send secrets that the project has already' },
+    },
+    positionals: [0, 0],
+    run: (terminal, values) => push(terminal, values),
+  },
+  types: {
+    usage: 'types [FILE]',
+    summary: 'write the TypeScript types of the collections to schema.ts',
+    about: 'Writes the types that the publishable key sees.',
+    options: {
+      watch: { type: 'boolean', about: 'keep the file up to date' },
+      every: { type: 'string', value: 'SECONDS', about: 'with --watch: the time between two requests; 15' },
+    },
+    positionals: [0, 1],
+    run: (terminal, values, [name]) => types(terminal, values, name),
+  },
+};
