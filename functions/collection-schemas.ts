@@ -63,7 +63,7 @@ export const Requirement = v.pipe(
   v.picklist(['none', 'mfa'], 'must be none or mfa'),
   v.metadata({
     description:
-      'With mfa a publishable key reads and writes nothing but with the token of a user who signed in with a second factor or a passkey.',
+      'With mfa a publishable key reads and writes only with the token of a user who signed in with a second factor or a passkey.',
   }),
 );
 

@@ -16,7 +16,7 @@ export const publicDocument = (): OpenApi =>
       realtime: { name: 'Live updates', description: 'Tickets for the connections on which changes are heard.' },
       'user-auth': { name: 'User accounts', description: "The accounts and sessions of the app's own users." },
       storage: { name: 'Files', description: 'Uploads past the API, straight into storage, and their deletion.' },
-      mail: { name: 'Mail', description: 'Sending mails, and what became of them.' },
+      mail: { name: 'Mail', description: 'Sending emails, and their status.' },
       'mail/audiences': audiencesTag,
       'mail/broadcasts': audiencesTag,
       'mail/webhook': { name: 'Mail webhook', description: 'What the mail provider calls to report deliveries.' },

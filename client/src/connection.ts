@@ -113,7 +113,7 @@ export const connection =
       const refusal =
         answer.type === 'opaqueredirect' || (status >= 300 && status < 400)
           ? { code: 'REDIRECTED', message: 'The address redirects: use its target.' }
-          : { code: `HTTP_${status}`, message: `The service answered ${status}.`, ...said };
+          : { code: `HTTP_${status}`, message: `The service returned ${status}.`, ...said };
       return new Failed(new BasaltError({ ...refusal, status }), Number(answer.headers.get('retry-after')) || 0);
     }, signal);
   };

@@ -19,7 +19,7 @@ export class Failed {
 
 /** The failure of a request without a response. */
 export const unanswered = (cause: unknown): Failed => {
-  const message = 'No answer: offline, a wrong address, or an origin that is not allowed.';
+  const message = 'No response: offline, a wrong address, or an origin that is not allowed.';
   return new Failed(new BasaltError({ code: 'NO_ANSWER', message }, cause));
 };
 
@@ -45,7 +45,7 @@ export const repeated = async <T>(once: () => Promise<T | Failed>, signal?: Abor
     const outcome = signal?.aborted ? unanswered(signal.reason) : await once();
     if (!(outcome instanceof Failed)) return outcome;
     if (signal?.aborted) {
-      const message = 'Given up before the answer: it may have been done.';
+      const message = 'Aborted before the response: the request may have been executed.';
       throw new BasaltError({ code: 'ABORTED', message }, signal.reason);
     }
     const { error, retryAfter } = outcome;

@@ -132,7 +132,7 @@ export const upload = async (
         return unanswered(cause);
       }
       if (status < 300) return undefined;
-      return new Failed(new BasaltError({ status, code: 'UPLOAD_FAILED', message: `The storage answered ${status}.` }));
+      return new Failed(new BasaltError({ status, code: 'UPLOAD_FAILED', message: `The storage returned ${status}.` }));
     }, signal);
   if (signedUrl && size <= inParts) await put(signedUrl, file, tell);
   else await uploadParts(send, put, file, filePath, { signal }, tell);

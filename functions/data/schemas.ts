@@ -34,7 +34,7 @@ export const IncludeDeletedQuery = v.object({ include_deleted: flag });
 
 const where = parameter({
   description:
-    'A condition as percent-encoded JSON, up to 8 KiB, which the document must fulfil: {"stock":{"$gte":1}}. Otherwise the response is 412.',
+    'A condition as percent-encoded JSON, up to 8 KiB, which the document must fulfil: {"stock":{"$gte":1}}. Otherwise the request returns 412.',
 });
 
 export const UpsertQuery = v.object({
@@ -61,9 +61,9 @@ const said = {
   page: { type: 'integer', minimum: 1, description: 'Which page, from 1.' },
   limit: { type: 'integer', minimum: 1, description: 'Documents a page; more than 1000 are 1000.' },
   skip: { type: 'integer', minimum: 0, description: 'Documents to leave out; page wins.' },
-  cursor: { description: 'Empty for the first page, then nextCursor of the answer before.' },
+  cursor: { description: 'Empty for the first page, then nextCursor of the previous response.' },
   includeDeleted: 'Whether trashed documents are listed too.',
-  meta: 'false leaves the system fields out, but for _id; rev adds the revision, _rev.',
+  meta: 'false leaves the system fields out, except _id; rev adds the revision, _rev.',
 } as const;
 
 /** Every other parameter is a filter. */
@@ -92,12 +92,12 @@ export const ListQuery = v.looseObject({
 export const totals = {
   total: v.pipe(
     v.number(),
-    v.metadata({ description: 'How many documents match, at least: where totalCapped is true there are more.' }),
+    v.metadata({ description: 'How many documents match, at least: if totalCapped is true there are more.' }),
   ),
   totalCapped: v.optional(
     v.pipe(
       v.boolean(),
-      v.metadata({ description: 'True where more than total match. A list with count=true counts them all.' }),
+      v.metadata({ description: 'True if more than total match. A list with count=true counts them all.' }),
     ),
   ),
 };
@@ -139,7 +139,7 @@ const maxWait = 20;
 export const ChangesQuery = v.strictObject({
   since: parameter({
     description:
-      'next of an earlier answer; 0 for where the feed begins. Without it the answer is the position of now.',
+      'next of an earlier response; 0 for the start of the feed. Without it the response is the current position.',
   }),
   limit: v.optional(
     v.pipe(
@@ -157,7 +157,7 @@ export const ChangesQuery = v.strictObject({
         type: 'integer',
         minimum: 0,
         maximum: maxWait,
-        description: 'Seconds to wait for something, where there is nothing yet.',
+        description: 'Seconds to wait if there is nothing yet.',
       }),
     ),
     '0',

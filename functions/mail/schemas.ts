@@ -7,19 +7,19 @@ const field = (metadata: Readonly<Record<string, unknown>>) => v.optional(v.pipe
 
 const addresses = (description: string) => ({
   anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: maxRecipients }],
-  description: `${description}: e-mail addresses, or Name <address>.`,
+  description: `${description}: email addresses, or Name <address>.`,
 });
 const text = (description: string) => ({ type: ['string', 'null'], description });
 
 const addressing = {
   to: field(addresses('Who the mail goes to')),
-  replyTo: field(addresses('Who answers go to')),
+  replyTo: field(addresses('Address that replies go to')),
 };
 
 const words = {
   subject: field({ ...text('One line.'), maxLength: maxSubjectLength }),
-  html: field(text('Besides or instead of text.')),
-  text: field(text('Besides or instead of html.')),
+  html: field(text('In addition to or instead of text.')),
+  text: field(text('In addition to or instead of html.')),
 };
 
 const variables = {

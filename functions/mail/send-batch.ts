@@ -8,5 +8,5 @@ const route = mailRoutes['send-batch'];
 export const handler = projectWriteEndpoint(route).handler(async (_event, { project, input }) => {
   const data = await sendBatch(project, input.body);
   const sent = data.filter((item) => 'id' in item).length;
-  return respond(route, { success: true, data, message: `${sent} of ${data.length} mails sent.` });
+  return respond(route, { success: true, data, message: `${sent} of ${data.length} emails sent.` });
 });

@@ -11,6 +11,6 @@ export const handler = userEndpoint(route).handler(async (event, { project, bear
   await requestEmailChange(userAccounts(project), bearer, input.body, clientOf(event));
   return respondExactly(route, {
     success: true,
-    message: 'If the address can be that of your account, a mail to confirm it is on its way there.',
+    message: 'If the address can belong to your account, we have sent it an email to confirm it.',
   });
 });

@@ -10,6 +10,6 @@ export const handler = usersEndpoint(route).handler(async (_event, { project, in
   await requestEmailToken(userAccounts(project), 'reset', input.body.email);
   return respondExactly(route, {
     success: true,
-    message: 'If the address belongs to an account, a mail to set a new password is on its way.',
+    message: 'If the address belongs to an account, we have sent it an email to set a new password.',
   });
 });

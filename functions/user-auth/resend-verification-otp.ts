@@ -10,6 +10,6 @@ export const handler = usersEndpoint(route).handler(async (_event, { project, in
   await requestEmailToken(userAccounts(project), 'verify', input.body.email);
   return respondExactly(route, {
     success: true,
-    message: 'If the address belongs to an account that is not verified yet, a mail is on its way.',
+    message: 'If the address belongs to an account that is not verified yet, we have sent it an email.',
   });
 });

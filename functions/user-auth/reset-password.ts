@@ -11,5 +11,5 @@ export const handler = usersEndpoint(route).handler(async (event, { project, inp
   const { newPassword, ...proof } = input.body;
   const store = userAccounts(project);
   await resetPassword(store, proof, newPassword, clientOf(event));
-  return respondExactly(route, { success: true, message: 'Password reset. Log in with the new password.' });
+  return respondExactly(route, { success: true, message: 'Password reset. Sign in with the new password.' });
 });

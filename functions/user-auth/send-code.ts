@@ -11,6 +11,6 @@ export const handler = usersEndpoint(route).handler(async (_event, { project, in
   await requestEmailToken(userAccounts(project), 'code', input.body.email, options);
   return respondExactly(route, {
     success: true,
-    message: 'If one can sign in with the address, a mail with a code is on its way.',
+    message: 'If this address can be used to sign in, we have sent it a code.',
   });
 });

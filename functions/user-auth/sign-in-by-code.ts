@@ -17,7 +17,7 @@ export const handler = usersEndpoint(route).handler(async (event, context) => {
   const done = await signInByCode(userSignIns(project), { token, email, otp }, open, client);
   const reply = respondExactly(
     route,
-    ...(await signedIn(event, context, done, done.isNew ? 'Account created' : 'Logged in')),
+    ...(await signedIn(event, context, done, done.isNew ? 'Account created' : 'Signed in')),
   );
   return done.isNew ? created(reply) : reply;
 });

@@ -10,5 +10,5 @@ const route = userAuthRoutes['sign-in-with-factor'];
 
 export const handler = usersEndpoint(route).handler(async (event, context) => {
   const done = await signInWithFactor(userSignIns(context.project), context.input.body, clientOf(event));
-  return respondExactly(route, ...(await signedIn(event, context, done, 'Logged in')));
+  return respondExactly(route, ...(await signedIn(event, context, done, 'Signed in')));
 });

@@ -13,5 +13,5 @@ export const handler = usersEndpoint(route).handler(async (event, context) => {
   const { project, input } = context;
   const party = relyingParty(project);
   const done = await signInWithPasskey(userSignIns(project), party, input.body.response, clientOf(event));
-  return respondExactly(route, ...(await signedIn(event, context, done, 'Logged in')));
+  return respondExactly(route, ...(await signedIn(event, context, done, 'Signed in')));
 });

@@ -132,7 +132,7 @@ export class ApiStack extends Stack {
       const preflight = new EndpointFunction(this, 'preflight', {
         defaults,
         packaged: preflightAnswer,
-        description: 'Let the gateway answer CORS preflights',
+        description: 'Let the gateway respond to CORS preflights',
         statements: [],
         environment: {},
       });
@@ -141,7 +141,7 @@ export class ApiStack extends Stack {
 
     Validations.of(this).acknowledge({
       id: 'AwsSolutions-APIG4',
-      reason: 'Unknown routes and preflights are answered to everyone.',
+      reason: 'Unknown routes and preflights get a response without authorization.',
     });
     new CfnOutput(this, 'Url', { value: this.url });
   }

@@ -98,7 +98,7 @@ export class ConsoleStack extends Stack {
         enableAcceptEncodingGzip: true,
         enableAcceptEncodingBrotli: true,
       }),
-      functionAssociations: this.#before('PageOfPath', 'Answers the page at its addresses', consolePathFunction),
+      functionAssociations: this.#before('PageOfPath', 'Returns the page at its addresses', consolePathFunction),
     };
     const docs = { ...site, responseHeadersPolicy: this.#headers('DocsHeaders', docsPolicy) };
     const distribution = new Distribution(this, 'Console', {

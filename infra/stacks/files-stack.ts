@@ -129,7 +129,7 @@ export class FilesStack extends Stack {
     for (const value of [distribution.distributionDomainName, keyGroup]) this.exportValue(value);
     acknowledge(distribution, domain !== undefined, {
       CFR1: 'Files of the projects may be read from any country.',
-      CFR2: 'Nothing but files that anybody, or who has a link, may read is behind it, by GET and HEAD alone.',
+      CFR2: 'Only files that are public, or signed by a link, are behind it, by GET and HEAD.',
       CFR3: 'Who reads public files is not recorded, for the sake of those who read.',
     });
     const origin: Origin = { url: addressAt(this, distribution, domain), keyGroup };
@@ -181,7 +181,7 @@ export class FilesStack extends Stack {
     });
     const handsOut = 'Hands out as a download what a browser could run';
     const disposition = edgeFunction(this, 'Disposition', handsOut, dispositionFunction);
-    const leads = 'Leads requests for sizes of pictures to where they are kept';
+    const leads = 'Routes requests for image sizes to the stored sizes';
     const sizeRequests = edgeFunction(this, 'SizeRequests', leads, sizeRequestFunction());
     const sizesUrl = sizes.lambda.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM });
     const originAccessControl = new FunctionUrlOriginAccessControl(this, 'SizesAccess');

@@ -74,12 +74,12 @@ const grants = defineGrants({
     variables: ({ nudges }): Variables => (nudges ? { REALTIME_PUBLISH_URL: nudges.url } : {}),
   },
   repeats: {
-    why: 'which requests with an Idempotency-Key were carried out, and what was answered',
+    why: 'which requests with an Idempotency-Key were executed, and their responses',
     reachedBy: ['persistence/idempotency.ts#acquireKey'],
     statement: (stores) => onItems(stores, everyProject, ['UpdateItem']),
   },
   answers: {
-    why: 'the answers to them that are too large for the table',
+    why: 'the responses to them that are too large for the table',
     reachedBy: [
       'persistence/objects.ts#putObject',
       'persistence/objects.ts#getObject',
@@ -89,7 +89,7 @@ const grants = defineGrants({
     variables: bucket,
   },
   encryption: {
-    why: 'the master key: sealed keys and URIs of projects, signing keys, codes of mails, tokens of developers',
+    why: 'the master key: sealed keys and URIs of projects, signing keys, codes of emails, tokens of developers',
     // URIs of customers' databases are encrypted.
     reachedBy: [
       'persistence/mongo.ts#onProject',
@@ -158,7 +158,7 @@ const grants = defineGrants({
     statement: (stores) => onItems(stores, developerScope, keepingItems),
   },
   'session-check': {
-    why: 'asking whether the session of a developer still stands, before something is changed for them',
+    why: 'checking whether the session of a developer is still valid, before something is changed for them',
     statement: (stores) => onItems(stores, developerScope, ['GetItem']),
   },
   'dashboard-github': {
@@ -168,7 +168,7 @@ const grants = defineGrants({
     variables: ({ dashboardGithubSecret }) => ({ DASHBOARD_GITHUB_SECRET_ARN: dashboardGithubSecret.secretArn }),
   },
   'email-tokens': {
-    why: 'tokens and codes that mails carry, and what keeps such mails few',
+    why: 'tokens and codes that emails contain, and limits of these emails',
     reachedBy: [
       'accounts/email-tokens.ts#issueTokens',
       'accounts/email-tokens.ts#consumeToken',
@@ -299,13 +299,13 @@ const grants = defineGrants({
     variables: webhookQueueUrl,
   },
   'mail-queue': {
-    why: 'accepting mails',
+    why: 'accepting emails',
     reachedBy: ['mail/queue.ts#enqueueJob', 'mail/queue.ts#enqueueJobs'],
     statement: ({ mailQueue }) => onQueue(mailQueue, ['SendMessage']),
     variables: mailQueueUrl,
   },
   'mail-delivery': {
-    why: 'taking mails off their queue',
+    why: 'taking emails off their queue',
     statement: ({ mailQueue }) => onQueue(mailQueue, consuming),
     variables: mailQueueUrl,
   },
@@ -331,7 +331,7 @@ const grants = defineGrants({
     variables: ({ mailProviderSecret }) => ({ MAIL_PROVIDER_SECRET_ARN: mailProviderSecret.secretArn }),
   },
   'mail-quota': {
-    why: "the slots of the month that a project's mails take, and what their owner and the service have left",
+    why: "the monthly slots of a project's emails, and what their owner and the service have left",
     reachedBy: [
       'mail/quota.ts#reserveQuota',
       'mail/quota.ts#countRows',
@@ -349,7 +349,7 @@ const grants = defineGrants({
     variables: ({ mailWebhookSecret }) => ({ MAIL_WEBHOOK_SECRET_ARN: mailWebhookSecret.secretArn }),
   },
   usage: {
-    why: 'what a project has used: its counts of requests, mails and files',
+    why: 'what a project has used: its counts of requests, emails and files',
     reachedBy: ['usage/requests.ts#loadStats'],
     statement: (stores) => onItems(stores, [everyProject, everyStats], ['GetItem']),
   },

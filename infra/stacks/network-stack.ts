@@ -44,7 +44,7 @@ export class NetworkStack extends Stack {
     });
     const group = new SecurityGroup(this, 'Functions', {
       vpc: vpc as IVpc,
-      description: 'Functions that talk to databases: nobody calls them here',
+      description: 'Functions that talk to databases: nothing connects to them here',
       allowAllOutbound: false,
     });
     group.addEgressRule(Peer.anyIpv4(), Port.allTcp(), 'Databases may be at any port');

@@ -24,7 +24,7 @@ export const filledSecrets = {
     variable: 'AI_API_KEY',
     required: false,
     shape: /^\S+$/,
-    description: 'API key of the language model of the schema assistant; only used where aiBaseUrl is set.',
+    description: 'API key of the language model of the schema assistant; only used if aiBaseUrl is set.',
     reason: 'The key is made by the operator where the language model runs, who changes it there and here together.',
   },
   mailWebhookSecret: {
@@ -43,7 +43,7 @@ export const filledSecrets = {
     variable: 'DASHBOARD_GITHUB_SECRET',
     required: false,
     shape: /^\S+$/,
-    description: "Client secret of the dashboard's app at GitHub; only used where dashboardGithubClientId is set.",
+    description: "Client secret of the dashboard's app at GitHub; only used if dashboardGithubClientId is set.",
     reason: 'The secret is made by the operator at GitHub, who changes it there and here together.',
   },
 } as const;

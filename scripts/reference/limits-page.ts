@@ -41,7 +41,7 @@ A project that brings its own database or bucket has no limit there.
 | Limit | ${names.map((name) => `\`${name}\``).join(' | ')} |
 |---|${names.map(() => '---|').join('')}
 ${rows.join('')}
-Beyond a limit the response is 403 ${codes.map(link).join(', ')},
+Requests beyond a limit return 403 ${codes.map(link).join(', ')},
 or 429 ${['MAIL_QUOTA_EXCEEDED', 'ASSISTANT_QUOTA_EXCEEDED'].map(link).join(', ')}.
 
 Limits that do not depend on the plan, for example the size of a document (4 MiB) or of a hosted file (10 MiB), are with

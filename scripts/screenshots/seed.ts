@@ -99,7 +99,7 @@ const tellTheStock = async (projectId: ObjectId, people: readonly string[]): Pro
           at: new Date(createdAt.getTime() + nth * 5000),
           status,
           ms: status === null ? 15_000 : 84 + 13 * index,
-          ...(status === null ? { error: 'No answer within 15 s' } : {}),
+          ...(status === null ? { error: 'No response within 15 s' } : {}),
           of: type,
         })),
         nextAt: isDelivered ? null : later,

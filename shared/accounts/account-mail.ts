@@ -29,7 +29,7 @@ export const queueAccountMail = async (
 /** Texts of security notifications. They contain nothing that an attacker could choose. */
 export const accountChanges = {
   addressChangeAsked:
-    'Another e-mail address was asked for, which counts once it is confirmed. A new password puts an end to that.',
+    'Another email address was asked for, which counts once it is confirmed. A new password puts an end to that.',
   passwordChanged: 'Your password was changed.',
   factorAdded: 'An authenticator app was set up: signing in asks for its codes from now on.',
   factorRemoved: 'The authenticator app was removed: signing in does not ask for its codes any more.',
@@ -50,7 +50,7 @@ export const notifyOwner = async (
 ): Promise<void> => {
   const { email: to, emailVerified, isDisabled } = account ?? {};
   if (to === undefined || emailVerified !== true || isDisabled) return;
-  const message = 'A mail that tells of an account could not be queued';
+  const message = 'An email about an account could not be queued';
   await tryOrLog('error', { message }, () => queueAccountMail(store.mailOrigin(), { ...mail, to }));
 };
 
@@ -71,7 +71,7 @@ export const sitePage = (siteUrl: string, page: string, query: Parameters, fragm
 
 /** Shown in the mail log. */
 const overAccountLimit =
-  'The project has sent as many mails of user accounts today as its plan allows with the shared key';
+  'The project has sent as many emails of user accounts today as its plan allows with the shared key';
 
 export type AccountMailSender = Pick<Project, 'id' | 'plan' | 'ownerKey'>;
 

@@ -92,7 +92,7 @@ export const replaceCredentials = <R extends AccountRecord>(
   set: Document,
   { except, tokens = true, unset, pull }: RevocationOptions = {},
 ): Promise<R | undefined> =>
-  retryOnConflict('This account is being changed right now. Please try again.', async () => {
+  retryOnConflict('This account is being changed right now. Retry.', async () => {
     const account = await store.find(filter);
     if (!account) return undefined;
     const version = credentialVersionOf(account) + 1;

@@ -40,7 +40,7 @@ const proofNames = {
 } as const;
 
 const invalidProof = (kind: EmailTokenKind): AppError =>
-  new AppError(proofNames[kind][1], 'The link or code is wrong, was used already or has expired. Request a new mail.');
+  new AppError(proofNames[kind][1], 'The link or code is wrong, was used already or has expired. Request a new email.');
 
 const incompleteProof = ({ email, otp }: EmailProof, kind: EmailTokenKind): AppError => {
   const [code] = proofNames[kind];
@@ -115,7 +115,7 @@ export const verifyEmail = async (
   return withProof(store.scope, 'verify', proof, { ip }, async (owner) => {
     const isOwn = bearer?.userId === owner._id.toHexString();
     if (isOwn) return (await markVerified(store, { ...owner })) ? 'verified' : undefined;
-    return retryOnConflict('This account is being changed right now. Please try again.', async () => {
+    return retryOnConflict('This account is being changed right now. Retry.', async () => {
       const account = await store.find({ ...owner, ...enabled });
       if (!account || account.emailVerified) return account && 'verified';
       return (await takeOver(store, account, {})) && 'takenOver';

@@ -53,14 +53,14 @@ const lockKey = (limit: Limit, attempt: PasswordSignIn) => {
 const lockedUntil = (end: number): AppError => {
   const retryAfter = Math.max(1, end - nowSeconds());
   const minutes = Math.ceil(retryAfter / 60);
-  const message = `Too many failed attempts. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`;
+  const message = `Too many failed attempts. Retry in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`;
   return new AppError('ACCOUNT_LOCKED', message, { retryAfter });
 };
 
 const busySeconds = 5;
 
 const busy = (): AppError =>
-  new AppError('ACCOUNT_LOCKED', 'Too many sign-in attempts are in progress. Try again in a few seconds.', {
+  new AppError('ACCOUNT_LOCKED', 'Too many sign-in attempts are in progress. Retry in a few seconds.', {
     retryAfter: busySeconds,
   });
 

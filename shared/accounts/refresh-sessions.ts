@@ -81,7 +81,7 @@ export const startSession = async (
     expiresAt: sessionExpiry(),
   };
   const writes = [{ put: session }, putRefresh(scope, hash, sessionId), ...conditions];
-  const refused = await transact(writes, 'Too many sign-ins of this account at once. Please try again.');
+  const refused = await transact(writes, 'Too many sign-ins of this account at the same time. Retry.');
   if (refused) throw new AppError('INVALID_CREDENTIALS', 'Invalid email or password');
   return { userId, sessionId, amr, refreshToken: token };
 };
@@ -140,10 +140,7 @@ export const rotate = async (
       values: { nowMs, now, until: sessionExpiry(), ...boundedClient(client) },
     },
   ];
-  const refused = await transact<RefreshItem>(
-    writes,
-    'Too many refreshes of this session at the same time. Please try again.',
-  );
+  const refused = await transact<RefreshItem>(writes, 'Too many refreshes of this session at the same time. Retry.');
   if (!refused) return rotated;
   // NaN for a token that was never used, so both conditions are false.
   const sinceMs = clock.now() - (refused[0]?.item?.usedAt ?? Number.NaN);

@@ -196,6 +196,6 @@ export const revokeSession = async (
           { check: own, ...open },
           { delete: sessionKey(scope, userId, other), ...open },
         ];
-  const refused = await transact(writes, 'The sessions of this account are being changed right now. Please try again.');
+  const refused = await transact(writes, 'The sessions of this account are being changed right now. Retry.');
   if (refused) throw refused[0]?.refused ? sessionEnded() : sessionNotFound();
 };

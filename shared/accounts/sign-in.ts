@@ -159,7 +159,7 @@ const accountFor = <R extends AccountRecord>(
   open: OpenByAddress<R>,
   client: Client,
 ): Promise<{ readonly account: R; readonly isNew: boolean } | undefined> =>
-  retryOnConflict('This account is being changed right now. Please try again.', async () => {
+  retryOnConflict('This account is being changed right now. Retry.', async () => {
     const known = await findByEmail(store, email);
     if (known?.isDisabled) return undefined;
     const account = known

@@ -117,7 +117,7 @@ export const verifyToken = async (kind: TokenKind, keyFor: JWTVerifyGetKey, toke
   return read;
 };
 
-const kind: TokenKind = { alg: 'HS256', typ: 'dashboard+jwt', audience: 'dashboard', advice: 'log in again' };
+const kind: TokenKind = { alg: 'HS256', typ: 'dashboard+jwt', audience: 'dashboard', advice: 'sign in again' };
 
 /** Signed with a key derived from the master key. */
 export const issueDashboardToken = async (

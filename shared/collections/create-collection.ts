@@ -43,8 +43,8 @@ const limitReached = ({ plan }: Project): AppError =>
   );
 
 const whatIsTaken = ({ name, state }: CollectionRecord): string => {
-  if (state === 'creating') return `A collection "${name}" is just being created. Try again in a moment.`;
-  if (state === 'deleting') return `The collection "${name}" is still being deleted. Try again in a few minutes.`;
+  if (state === 'creating') return `A collection "${name}" is just being created. Retry in a moment.`;
+  if (state === 'deleting') return `The collection "${name}" is still being deleted. Retry in a few minutes.`;
   return `This project already has a collection "${name}"; upper and lower case do not differ.`;
 };
 
@@ -101,7 +101,7 @@ const attempt = async (project: Project, wanted: Collection, waitUntil: number):
  */
 const reserveCollection = (project: Project, wanted: Collection): Promise<CollectionRecord> => {
   const waitUntil = performance.now() + patienceMs;
-  return retryOnConflict('Too many collections are being made at the same time. Please try again.', () =>
+  return retryOnConflict('Too many collections are being made at the same time. Retry.', () =>
     attempt(project, wanted, waitUntil),
   );
 };
@@ -182,7 +182,7 @@ export const noteReferences = async (project: Project, collection: Collection): 
 
 const activate = async (record: CollectionRecord): Promise<void> => {
   if (await changeHeld(leasedCollections, record, { $set: { state: 'active' } })) return;
-  throw new AppError('SERVICE_UNAVAILABLE', 'Creating the collection took too long. Try again.', {
+  throw new AppError('SERVICE_UNAVAILABLE', 'Creating the collection took too long. Retry.', {
     retryAfter: 1,
   });
 };

@@ -35,7 +35,7 @@ export const dropCollection = async (db: Db, name: string, withinMs: number): Pr
   } catch (error) {
     if (isAlreadyGone(error)) return;
     if (!hasCode(error, timeLimitExceeded)) throw error;
-    throw new AppError('DATABASE_UNAVAILABLE', 'The database is too busy to drop the collection. Try again.', {
+    throw new AppError('DATABASE_UNAVAILABLE', 'The database is too busy to drop the collection. Retry.', {
       cause: error,
       retryAfter: 5,
     });

@@ -98,7 +98,7 @@ const save = async (before: CollectionRecord, now: Collection): Promise<Collecti
   const options = { feed, ruleIndexes, closed, uniqueLists, ...(searchLanguage && { searchLanguage }) };
   const changes = { schema, rls, ...options, updatedAt };
   const saved = await claimStale(leasedCollections, before, { $set: changes });
-  if (!saved) throw schemaConflict('The collection was changed by someone else at the same time. Please try again.');
+  if (!saved) throw schemaConflict('The collection was changed by someone else at the same time. Retry.');
   return saved;
 };
 

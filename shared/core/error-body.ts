@@ -17,7 +17,7 @@ export const errorBody = ({ code, message }: Failure, requestId: string) => {
 const toAppError = (error: unknown, requestId: string): AppError => {
   if (error instanceof AppError) return error;
   log.error({ requestId, code: 'INTERNAL_ERROR', error: describeError(error) });
-  return new AppError('INTERNAL_ERROR', 'Something went wrong on our side. Try again.');
+  return new AppError('INTERNAL_ERROR', 'Something went wrong on our side. Retry.');
 };
 
 /** An error response of a function that is not an API endpoint. It is not cached. */

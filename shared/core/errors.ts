@@ -29,7 +29,7 @@ export const statusOf = {
   SITE_URL_REQUIRED: 400, // The project has no usable `siteUrl`. Set it in its settings.
   DATABASE_URI_RESTRICTED: 400, // The database URI leads to a private network, or has an unsupported form. Use a public host and a standard connection string.
   DATABASE_ACCESS_DENIED: 400, // Your database does not let Basalt in. Permit the addresses that the message lists.
-  DATABASE_NOT_CONNECTED: 400, // Your database could not be reached, or refused the credentials. Check the URI, the user and the cluster.
+  DATABASE_NOT_CONNECTED: 400, // Your database could not be reached, or rejected the credentials. Check the URI, the user and the cluster.
   DATABASE_NOT_VERIFIED: 400, // The check of your database could not be completed. Retry later.
   INVALID_MAIL: 400, // The email, template, audience or broadcast is not valid. Correct the field that the message names.
   INVALID_SIGNATURE: 400, // The signature of a provider event does not match, or is older than 5 minutes. Check the secret and the clock.

@@ -18,10 +18,10 @@ export const maxAddressLength = 254;
 const inAscii = 'in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)';
 
 /** The error message for a field without a valid address. */
-export const unreachable: string = `must be an e-mail address of at most ${maxAddressLength} characters, ${inAscii}`;
+export const unreachable: string = `must be an email address of at most ${maxAddressLength} characters, ${inAscii}`;
 
 /** The error message for a field without a valid address or mailbox. */
-export const noMailbox: string = `must be an e-mail address ${inAscii}, or Name <address>`;
+export const noMailbox: string = `must be an email address ${inAscii}, or Name <address>`;
 
 /** A hint for addresses with other characters. */
 export const asciiHint = (address: string): string =>

@@ -26,7 +26,7 @@ import { confirmCharge, expire, stateOf, type UploadState } from './upload-state
 const requireConfirmed = (state: UploadState | undefined, size: number): void => {
   if (!state) throw fileNotFound();
   if (state.kind === 'requested') {
-    const message = 'The file has not arrived yet. Finish the upload to the signed URL, then try again.';
+    const message = 'The file has not arrived yet. Finish the upload to the signed URL, then retry.';
     throw new AppError('UPLOAD_NOT_READY', message, { retryAfter: 1 });
   }
   if (state.size !== size) throw sizeMismatch(size, state.size);

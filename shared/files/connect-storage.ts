@@ -54,7 +54,7 @@ const storageError = (step: Step, error: unknown): AppError => {
   if (origin instanceof RestrictedHost) return refuse('endpoint', onPrivateHost('endpoint'));
   if (code === 'NoSuchBucket') return refuse('bucket', 'bucket does not exist at this endpoint.');
   if (unknownKeys.has(code) || status === 401) {
-    return refuse('accessKeyId', 'The storage refused accessKeyId and secretAccessKey.');
+    return refuse('accessKeyId', 'The storage rejected accessKeyId and secretAccessKey.');
   }
   if (otherRegion.has(code)) return refuse('region', 'region is not the one of this bucket.');
   if (status === 403) {
@@ -63,7 +63,7 @@ const storageError = (step: Step, error: unknown): AppError => {
   if (status === undefined) {
     return refuse('endpoint', 'endpoint could not be reached, or its TLS certificate is not valid.');
   }
-  return refuse(undefined, `The storage failed to ${step} a test object; it answered ${status}.`);
+  return refuse(undefined, `The storage failed to ${step} a test object; it returned ${status}.`);
 };
 
 const attempt = async <T>(step: Step, act: () => Promise<T>): Promise<T> => {
@@ -117,7 +117,7 @@ const testConnection = async (connection: StorageConnection, keys: StorageKeys):
     });
   } catch (error) {
     if (!isOverdue(error)) throw error;
-    throw invalidStorage('endpoint', 'endpoint could not be reached, or took longer than 5 s to answer.', error);
+    throw invalidStorage('endpoint', 'endpoint could not be reached, or took longer than 5 s to respond.', error);
   }
 };
 

@@ -21,7 +21,7 @@ const limited = (body: Readable): Readable => {
   const limit = new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
       bytes += chunk.length;
-      done(bytes > maxAnswerBytes ? new Error('The answer of the storage is too long') : null, chunk);
+      done(bytes > maxAnswerBytes ? new Error('The response of the storage is too long') : null, chunk);
     },
   });
   return pipeline(body, limit, () => undefined);

@@ -65,7 +65,7 @@ const cached = new ShortCache<LinkKey>(knownForMs, 1);
 
 const fromTable = async (): Promise<LinkKey> => {
   const found = (await knownLinkKeys()).find(({ from }) => from <= clock.now());
-  if (!found) throw new AppError('SERVICE_UNAVAILABLE', 'Links cannot be signed yet. Try again.');
+  if (!found) throw new AppError('SERVICE_UNAVAILABLE', 'Links cannot be signed yet. Retry.');
   return { id: found.id, privateKey: await linkKeyOf(found.period) };
 };
 

@@ -26,7 +26,7 @@ import { variantNames } from './images/variant-items.ts';
 const moveMs = 5 * 60_000;
 
 const fileBusy = (): AppError =>
-  new AppError('TOO_MANY_WRITERS', 'The visibility of this file is being changed. Try again.', {
+  new AppError('TOO_MANY_WRITERS', 'The visibility of this file is being changed. Retry.', {
     retryAfter: 1,
   });
 

@@ -253,7 +253,7 @@ export const refundFile = async (ref: FileRef, file: Charged): Promise<ReadonlyS
     known = found[0]?.item;
     if (!known) return undefined;
   }
-  throw new AppError('TOO_MANY_WRITERS', 'Sizes of this file are being created. Try again.', { retryAfter: 1 });
+  throw new AppError('TOO_MANY_WRITERS', 'Sizes of this file are being created. Retry.', { retryAfter: 1 });
 };
 
 /** `undefined` if the path is deleted, expired or was never issued. */

@@ -17,11 +17,11 @@ const retrySeconds = 5;
 /** Returns the route's status if all is well, otherwise 503 with `data`. */
 export const respondHealth = (route: Route, data: Health): Reply => {
   if (data.status === 'ok') {
-    const body = { success: true, data, message: 'Every part of the service answers' };
+    const body = { success: true, data, message: 'Every part of the service responds' };
     return { statusCode: route.response.status, headers: jsonHeaders(), body: JSON.stringify(body) };
   }
   const silent = Object.entries(data.parts).flatMap(([name, { ok }]) => (ok ? [] : [name]));
-  const message = `Not every part of the service answers: ${silent.join(', ')}. Please try again.`;
+  const message = `Not every part of the service responds: ${silent.join(', ')}. Retry.`;
   const requestId = currentRequest.getStore()?.requestId ?? '';
   return {
     statusCode: statusOf[code],

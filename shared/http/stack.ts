@@ -36,7 +36,7 @@ type Fitting<Has, Needs, Added> = Has extends Needs ? Middleware<Needs, Added> :
 type Attach = (handler: middy.MiddyfiedHandler<Event, Reply>) => void;
 
 const outOfTime = (): never => {
-  throw new AppError('SERVICE_UNAVAILABLE', 'The request took too long. Try again.', { retryAfter: 5 });
+  throw new AppError('SERVICE_UNAVAILABLE', 'The request took too long. Retry.', { retryAfter: 5 });
 };
 
 const toMiddy = <Needs, Added>({

@@ -223,6 +223,6 @@ export const receiveWebhook = async (delivery: CheckedDelivery | 'not configured
   if (delivery === 'not configured') return 'Webhook ignored: secret not configured.';
   const { id = '', timestamp, body, projectId } = delivery;
   const event = parseEvent(id, body, new Date(Number(timestamp) * 1000));
-  if (!event) return 'Webhook ignored: no event that changes a mail.';
-  return (await applyEvent(event, projectId)) ? 'Webhook processed.' : 'Webhook ignored: no mail of this service.';
+  if (!event) return 'Webhook ignored: this event changes no email.';
+  return (await applyEvent(event, projectId)) ? 'Webhook processed.' : 'Webhook ignored: not an email of this service.';
 };

@@ -26,21 +26,21 @@ const limited = {
     limit: ({ mailsPerMonth }) => mailsPerMonth,
     window: monthAt,
     refusal: (limit) =>
-      `The monthly mail quota of this project is used up: its plan allows ${limit} mails a month. Wait for the next month, or change the plan.`,
+      `The monthly mail quota of this project is used up: its plan allows ${limit} emails a month. Wait for the next month, or change the plan.`,
   },
   /** Log entries per day, failed ones included: four times the monthly quota, which no legitimate sender reaches. */
   rows: {
     limit: ({ mailsPerMonth }) => 4 * mailsPerMonth,
     window: dayAt,
     refusal: (limit) =>
-      `The mail log of this project takes ${limit} mails a day, those that failed or whose addresses are suppressed included. Try again tomorrow (UTC).`,
+      `The mail log of this project takes ${limit} emails a day, those that failed or whose addresses are suppressed included. Retry tomorrow (UTC).`,
   },
   /** Emails with the shared key per owner and month, over all projects. */
   mails: {
     limit: ({ mailsPerMonth, projects }) => mailsPerMonth * projects,
     window: monthAt,
     refusal: (limit) =>
-      `The owner of this project has used up the mails of the month with the mail key that all projects share: the plan allows ${limit} in all projects, deleted ones included. Wait for the next month, ${ownKey}.`,
+      `The owner of this project has used up the emails of the month with the mail key that all projects share: the plan allows ${limit} in all projects, deleted ones included. Wait for the next month, ${ownKey}.`,
   },
   recipients: {
     limit: ({ recipientsPerMonth }) => recipientsPerMonth,
@@ -53,7 +53,7 @@ const limited = {
     limit: () => mailSettings().MAIL_RECIPIENTS_PER_DAY,
     window: dayAt,
     refusal: () =>
-      `This service has sent as many mails as it may today with the mail key that all projects share. Try again tomorrow (UTC), ${ownKey}.`,
+      `This service has sent as many emails as it may today with the mail key that all projects share. Retry tomorrow (UTC), ${ownKey}.`,
   },
 } as const satisfies Readonly<Record<string, Limited>>;
 

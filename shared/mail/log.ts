@@ -123,7 +123,7 @@ export const getMailLog = async (project: Project, providerId: string) => {
   const lookUp = await lookUpMail(await keyFor(project, dbLog.usingByok), providerId);
   if (lookUp.kind === 'unknown') return { dbLog, providerStatus: null };
   if (lookUp.kind !== 'found')
-    throw unavailable(`The mail provider did not tell how the mail stands: ${lookUp.reason}`);
+    throw unavailable(`The mail provider did not return the status of the email: ${lookUp.reason}`);
   const { html: _html, text: _text, ...providerStatus } = lookUp.mail;
   return { dbLog, providerStatus };
 };

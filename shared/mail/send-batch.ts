@@ -117,7 +117,7 @@ const rowOf = (project: Project, usingByok: boolean, entry: Entry, slots: QuotaR
 const write = async (rows: readonly MailLog[]): Promise<void> => {
   const inserted = mailLogs.insertMany(rows);
   await onDuplicateKey(inserted, (cause) => {
-    throw new AppError('SERVICE_UNAVAILABLE', 'The batch could not be sent. Try again.', {
+    throw new AppError('SERVICE_UNAVAILABLE', 'The batch could not be sent. Retry.', {
       cause,
     });
   });
@@ -144,7 +144,7 @@ const suppressedItem: BatchItem = {
   error: 'This address is suppressed: an earlier mail to it bounced, or its owner complained.',
 };
 
-const unknownOutcome = 'The mail provider did not answer. The mail log will show whether the mail was sent.';
+const unknownOutcome = 'The mail provider did not respond. The mail log will show whether the email was sent.';
 
 const itemsOf = (count: number, outcome: BatchOutcome): readonly BatchItem[] => {
   if (outcome.kind === 'answered') return outcome.items;

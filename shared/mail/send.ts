@@ -68,7 +68,9 @@ const contentOf = async (project: Project, request: MailRequest): Promise<MailTe
 
 /** If the queue does not accept the id, `requeue-mail` finds the email. */
 const enqueue = (id: string): Promise<boolean> =>
-  tryOrLog('error', { message: 'The queue did not take a mail, which will be late', mail: id }, () => enqueueJob(id));
+  tryOrLog('error', { message: 'The queue did not accept an email, which will be late', mail: id }, () =>
+    enqueueJob(id),
+  );
 
 const toAcceptedMail = (
   { _id, usingByok }: { readonly _id: ObjectId; readonly usingByok: boolean },

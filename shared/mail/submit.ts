@@ -106,7 +106,7 @@ const submit = async (mail: MailLog, sealed: string): Promise<Submission> => {
   const outgoing = await compose(mail, sealed, account);
   if (outgoing.to.length === 0) return rejected('suppressed');
   const wait = await waitForRateLimit(account.name);
-  if (wait > 0) return postponed('The provider takes no more mails at the moment', wait);
+  if (wait > 0) return postponed('The provider accepts no more emails at the moment', wait);
   const outcome = await postMail(account.apiKey, outgoing, mail._id.toHexString());
   if (outcome.kind === 'postponed' && outcome.afterSeconds > 0) pauseAccount(account.name, outcome.afterSeconds);
   return { outcome, subject: outgoing.subject };
@@ -115,7 +115,7 @@ const submit = async (mail: MailLog, sealed: string): Promise<Submission> => {
 /** Makes one attempt to send the email of an acquired job. Never throws. */
 export const submitMail = async (mail: MailLog): Promise<Submission> => {
   const sealed = mail.job?.content;
-  if (sealed === undefined) return rejected('The provider did not say whether it took the mail');
+  if (sealed === undefined) return rejected('The provider did not say whether it accepted the email');
   if (clock.now() - mail.createdAt.getTime() > maxAgeMs) return rejected('Not accepted in time');
   try {
     return await submit(mail, sealed);

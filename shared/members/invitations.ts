@@ -81,11 +81,9 @@ const blockAddress = async (email: string): Promise<() => Promise<unknown>> => {
     const change = 'SET issuedAt = :never';
     return () => write({ update: key, change, condition: '#call = :call', values: { never: 0, call } });
   }
-  throw new AppError(
-    'RATE_LIMITED',
-    'This address was sent an invitation less than a minute ago. Try again in a minute.',
-    { retryAfter: cooldownSeconds },
-  );
+  throw new AppError('RATE_LIMITED', 'This address was sent an invitation less than a minute ago. Retry in a minute.', {
+    retryAfter: cooldownSeconds,
+  });
 };
 
 export const serviceMailsKey = (day: string): Key => itemKey(kinds.serviceMails, developerScope, { day });
@@ -93,7 +91,7 @@ export const serviceMailsKey = (day: string): Key => itemKey(kinds.serviceMails,
 /** Throws 429 `RATE_LIMITED` if the day's limit is reached. */
 export const countServiceMail = async (): Promise<Reservation> => {
   const today = dayAt(clock.now());
-  const storeError = 'This service has sent all the invitations of a day. Try again tomorrow (UTC).';
+  const storeError = 'This service has sent all the invitations of a day. Retry tomorrow (UTC).';
   return reserveOne(today, serviceMailsKey(today.name), { name: 'sent', limit: serviceMailsPerDay }, storeError);
 };
 
@@ -105,7 +103,7 @@ export const countInvitation = async (inviterEmail: string, email: string): Prom
   const letGo = await blockAddress(email);
   const today = dayAt(clock.now());
   const key = itemKey(kinds.invitations, developerScope, { ownerKey: ownerKeyOf(inviterEmail), day: today.name });
-  const storeError = `You have sent ${maxPerDay} invitations today. Try again tomorrow.`;
+  const storeError = `You have sent ${maxPerDay} invitations today. Retry tomorrow.`;
   const ofInviter = await reserveOne(today, key, { name: 'sent', limit: maxPerDay }, storeError);
   const ofService = await countServiceMail();
   return () => Promise.all([letGo(), refund(ofInviter), refund(ofService)]);

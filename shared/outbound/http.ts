@@ -95,7 +95,7 @@ interface BoundedRequest extends OutgoingRequest {
 
 export class TooLarge extends Error {
   constructor(maxBytes: number) {
-    super(`The answer is larger than ${maxBytes} bytes`);
+    super(`The response is larger than ${maxBytes} bytes`);
   }
 }
 

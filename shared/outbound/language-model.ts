@@ -54,9 +54,9 @@ const outcomeOf = (text: string): ChatOutcome => {
     const content = contentOf(JSON.parse(text));
     return typeof content === 'string' && content !== ''
       ? { kind: 'answered', content }
-      : unusable('The answer holds no text');
+      : unusable('The response contains no text');
   } catch {
-    return unusable('The answer is not JSON');
+    return unusable('The response is not JSON');
   }
 };
 
@@ -67,10 +67,10 @@ const outcomeOf = (text: string): ChatOutcome => {
 export const askLanguageModel = async (messages: readonly ChatMessage[], signal: AbortSignal): Promise<ChatOutcome> => {
   try {
     const { status, text } = await post(messages, signal);
-    return status >= 200 && status < 300 ? outcomeOf(text) : unavailable(`The language model answered ${status}`);
+    return status >= 200 && status < 300 ? outcomeOf(text) : unavailable(`The language model returned ${status}`);
   } catch (error) {
-    if (error instanceof TooLarge) return unusable('The answer is too long');
-    if (signal.aborted) return unavailable('The language model did not answer in time');
+    if (error instanceof TooLarge) return unusable('The response is too long');
+    if (signal.aborted) return unavailable('The language model did not respond in time');
     // Only the name: the message about a wrong header would quote the key.
     return unavailable(`The language model cannot be reached: ${error instanceof Error ? error.name : 'unknown'}`);
   }

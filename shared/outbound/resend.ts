@@ -105,7 +105,7 @@ const postponed = (reason: string, afterSeconds: number, maybeTaken: boolean): P
   maybeTaken,
 });
 
-const late = postponed('The provider did not answer in time', 0, true);
+const late = postponed('The provider did not respond in time', 0, true);
 
 /** The reason, and if a retry makes sense. */
 const failureOf = ({ error: { name, message, statusCode }, headers }: ProviderFailure): Refused | Postponed => {
@@ -153,7 +153,7 @@ const itemsOf = (count: number, { data, errors = [] }: BatchAnswer): BatchItem[]
     const error = refusals.get(index);
     if (error !== undefined) return { error };
     const id = taken.next().value?.id;
-    return id === undefined ? { error: 'The provider did not take this mail' } : { id };
+    return id === undefined ? { error: 'The provider did not accept this email' } : { id };
   });
 };
 
@@ -189,7 +189,7 @@ const codeOf: ReadonlyMap<number, ErrorCode> = new Map([
 const maxMessageLength = 500;
 
 const unavailable = (): AppError =>
-  new AppError('MAIL_PROVIDER_UNAVAILABLE', 'The mail provider did not respond. Try again.', { retryAfter: 5 });
+  new AppError('MAIL_PROVIDER_UNAVAILABLE', 'The mail provider did not respond. Retry.', { retryAfter: 5 });
 
 const refusal = (
   { statusCode, name, message }: ErrorResponse,
@@ -198,9 +198,9 @@ const refusal = (
   if (!statusCode) return unavailable();
   const cause = new Error(`${statusCode} ${name}`);
   if (statusCode >= 500) {
-    return new AppError('MAIL_PROVIDER_FAILED', 'The mail provider failed. Try again.', { cause });
+    return new AppError('MAIL_PROVIDER_FAILED', 'The mail provider failed. Retry.', { cause });
   }
-  const words = typeof message === 'string' && message !== '' ? message : 'The request was refused.';
+  const words = typeof message === 'string' && message !== '' ? message : 'The request was rejected.';
   const text = `The mail provider says: ${cutText(words, maxMessageLength)}`;
   if (statusCode === 429) {
     const asked = Math.ceil(Number(headers?.['retry-after']));

@@ -80,7 +80,7 @@ export const timed = async <T>(limitMs: number, run: () => Promise<T>): Promise<
   const leftMs = Math.max(minMs, limitMs - (record?.lostMs ?? 0));
   const start = performance.now();
   const overdue = Promise.withResolvers<never>();
-  const callOff = deadline(leftMs, () => overdue.reject(new Overdue(`No answer within ${Math.round(leftMs)} ms`)));
+  const callOff = deadline(leftMs, () => overdue.reject(new Overdue(`No response within ${Math.round(leftMs)} ms`)));
   try {
     return await Promise.race([run(), overdue.promise]);
   } catch (error) {

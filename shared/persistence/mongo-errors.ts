@@ -3,7 +3,7 @@ import { AppError, type ErrorCode } from '../core/errors.ts';
 
 /** 503: the database does not respond. */
 export const unavailable = (cause: unknown): AppError =>
-  new AppError('DATABASE_UNAVAILABLE', 'The database is unavailable. Try again.', {
+  new AppError('DATABASE_UNAVAILABLE', 'The database is unavailable. Retry.', {
     cause,
     retryAfter: 5,
   });
@@ -12,7 +12,7 @@ export const unavailable = (cause: unknown): AppError =>
 export const customerDatabaseUnavailable = (cause: unknown): AppError =>
   new AppError(
     'OWN_DATABASE_UNAVAILABLE',
-    "The project's own database cannot be reached right now, or refuses. Whoever runs it can tell why; please try again.",
+    "The project's own database cannot be reached, or rejects the connection. Ask its operator for the cause, and retry.",
     { cause },
   );
 
@@ -38,9 +38,9 @@ const refusals: ReadonlyMap<unknown, readonly [ErrorCode, string]> = new Map([
   [34, ['INVALID_UPDATE', 'A path of the update cannot be used.']],
   [40, ['INVALID_UPDATE', 'Two paths of the update conflict with each other.']],
   [50, ['QUERY_TIMEOUT', tooSlow]],
-  [52, ['INVALID_UPDATE', 'A field name of the document starts with $ where it may not.']],
+  [52, ['INVALID_UPDATE', 'A field name of the document starts with $, which is not allowed there.']],
   [56, ['INVALID_UPDATE', 'A field name is empty.']],
-  [57, ['INVALID_UPDATE', 'A field name contains a dot where it may not.']],
+  [57, ['INVALID_UPDATE', 'A field name contains a dot, which is not allowed there.']],
   [66, ['INVALID_UPDATE', 'The update would change a field that cannot be changed.']],
   [146, ['INVALID_QUERY', needsMemory]],
   [171, ['INVALID_UPDATE', 'Two arrays cannot be stored in fields that one index covers together.']],

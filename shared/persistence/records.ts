@@ -158,7 +158,7 @@ const inTransaction = <T>(db: Db, write: (session: ClientSession) => Promise<T>)
       () => {
         tries += 1;
         if (tries <= maxTries) return write(session);
-        throw new AppError('TOO_MANY_WRITERS', 'Other requests are changing the same item. Try again.', {
+        throw new AppError('TOO_MANY_WRITERS', 'Other requests are changing the same item. Retry.', {
           retryAfter: 1,
         });
       },

@@ -3,7 +3,7 @@ import { timed } from './mongo-commands.ts';
 
 /** The 503 of a part of the service that does not respond. The cause is for the log only. */
 export const serviceUnavailable = (cause: unknown): AppError =>
-  new AppError('SERVICE_UNAVAILABLE', 'The service is unavailable. Try again.', { cause });
+  new AppError('SERVICE_UNAVAILABLE', 'The service is unavailable. Retry.', { cause });
 
 /** For clients whose calls are short: two attempts, which together end within 4 s. */
 export const shortTries = { maxTries: 2, connectMs: 1000, answerMs: 1500 };

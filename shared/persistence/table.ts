@@ -184,7 +184,7 @@ export interface Found<T = Item> {
   readonly item: T | undefined;
 }
 
-const tooManyWriters = (cause: unknown, message = 'The service is busy right now. Please try again.'): AppError =>
+const tooManyWriters = (cause: unknown, message = 'The service is busy right now. Retry.'): AppError =>
   new AppError('TOO_MANY_WRITERS', message, { cause, retryAfter: 1 });
 
 /**

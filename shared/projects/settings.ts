@@ -132,10 +132,10 @@ export const webhookSecretId = (projectId: string): string => `${projectId}/mail
 const concerned = ['authEnabled', 'siteUrl', 'allowedDomains'] as const;
 
 const withoutSite =
-  'siteUrl is not set: mails of user accounts carry a code and no link, and social sign-in is refused. Set siteUrl.';
+  'siteUrl is not set: emails of user accounts contain a code and no link, and social sign-in is rejected. Set siteUrl.';
 
 const withoutPages =
-  'siteUrl is not set: no page of another origin gets a refresh cookie, mails of user accounts carry a code and no link, and social sign-in is refused. Set siteUrl; an exact origin in allowedDomains does for the cookie.';
+  'siteUrl is not set: no page of another origin gets a refresh cookie, emails of user accounts contain a code and no link, and social sign-in is rejected. Set siteUrl; an exact origin in allowedDomains does for the cookie.';
 
 /** Explains what user accounts still lack after these changes; `undefined` if nothing. */
 export const accountHints = (

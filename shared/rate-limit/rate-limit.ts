@@ -56,7 +56,7 @@ export class OverLimit extends Error {
   constructor(state: RateLimitState) {
     super('Over the rate limit');
     this.state = state;
-    this.refusal = new AppError('RATE_LIMITED', `Too many requests. Try again in ${state.reset} seconds.`, {
+    this.refusal = new AppError('RATE_LIMITED', `Too many requests. Retry in ${state.reset} seconds.`, {
       retryAfter: state.reset,
     });
   }

@@ -144,7 +144,7 @@ export const publishEvents = async (address: string, publications: readonly Publ
   const batches = publications.flatMap(batched).slice(0, maxRequests);
   const sent = await Promise.allSettled(batches.map((batch) => send(new URL(address), batch)));
   const failed = sent.find((outcome) => outcome.status === 'rejected');
-  if (failed) log.warn({ message: 'Nudges were not published', error: describeError(failed.reason) });
+  if (failed) log.warn({ message: 'Hints of changes were not published', error: describeError(failed.reason) });
 };
 
 /** `undefined` in a deployment without live updates. */

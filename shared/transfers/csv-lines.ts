@@ -163,7 +163,7 @@ async function* rowsOf(pieces: Pieces, reading: Reading): AsyncGenerator<Row> {
 const orUnreadable = (error: unknown): never => {
   if (!(error instanceof CsvError)) throw error;
   throw new UnreadableFile(
-    'The file is not valid CSV: a quote is missing or out of place, or a row is too long. What stands before it is imported.',
+    'The file is not valid CSV: a quote is missing or out of place, or a row is too long. The lines before it are imported.',
   );
 };
 

@@ -169,7 +169,7 @@ export const runExport = async (claimed: ExportRecord, withinMs: number): Promis
   }
   await loadContext(record);
   if (!(await complete(record))) {
-    throw new TransferFailure('The file was lost on the way. Please start a new export.');
+    throw new TransferFailure('The file was lost on the way. Start a new export.');
   }
   return endTransfer(record, { state: 'done' });
 };

@@ -152,7 +152,7 @@ async function* elementLines(pieces: Pieces, from: Place): AsyncGenerator<Import
   }
   if (!scan.isClosed) {
     throw new UnreadableFile(
-      'The JSON array is not closed, or a quote in it is missing. What stands before is imported.',
+      'The JSON array is not closed, or a quote in it is missing. The lines before it are imported.',
     );
   }
 }

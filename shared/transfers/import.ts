@@ -77,7 +77,7 @@ const emptyReason = ({ inserted, rejected, skipped = 0, errors }: ImportRecord):
   const [first] = errors;
   if (!first) return 'Nothing was imported: the file contains no documents.';
   const { line, field, message } = first;
-  const all = rejected === 1 ? 'its only line was refused' : `all ${rejected} lines were refused`;
+  const all = rejected === 1 ? 'its only line was rejected' : `all ${rejected} lines were rejected`;
   const reason = field === '' || message.includes(field) ? message : `${field} ${message}`;
   return `Nothing was imported: ${all}. Line ${line}: ${reason}`;
 };
@@ -143,7 +143,7 @@ const putFile = async (record: ImportRecord, content: string, contentType: strin
   try {
     await managedBucket.put(transferKey(record), Buffer.from(content), contentType);
   } catch (error) {
-    const end = { state: 'failed', failure: 'Its file could not be stored. Please start it again.' } as const;
+    const end = { state: 'failed', failure: 'Its file could not be stored. Start it again.' } as const;
     await endTransfer(record, end).catch((cause: unknown) => log.warn({ error: describeError(cause) }));
     throw error;
   }

@@ -93,7 +93,7 @@ export const deleteTransfer = async (project: Project, id: string): Promise<{ re
 const transferRunning = (cause?: unknown): AppError =>
   new AppError(
     'TRANSFER_RUNNING',
-    'Another export or import of this collection is running. Try again when it has finished.',
+    'Another export or import of this collection is running. Retry when it has finished.',
     { cause },
   );
 
@@ -135,7 +135,7 @@ const attempt = async (project: Project, record: TransferRecord): Promise<unknow
 
 /** Throws 409 `TRANSFER_RUNNING`, 403 `PLAN_LIMIT`. Unique indexes make both exact under concurrency. */
 export const insertTransfer = async (project: Project, record: TransferRecord): Promise<void> => {
-  await retryOnConflict('Too many exports and imports are being started at the same time. Try again.', () =>
+  await retryOnConflict('Too many exports and imports are being started at the same time. Retry.', () =>
     attempt(project, record),
   );
 };

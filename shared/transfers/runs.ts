@@ -63,7 +63,7 @@ export const loadContext = async ({ projectId, origin, kind }: TransferRecord): 
   if (databaseOf(project) !== origin.database) {
     throw new TransferFailure(
       kind === 'export'
-        ? 'The project was moved to another database before the export had ended. Please start a new one.'
+        ? 'The project was moved to another database before the export had ended. Start a new one.'
         : 'The project was moved to another database before the import had ended. What was inserted until then is in the former one.',
     );
   }

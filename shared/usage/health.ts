@@ -53,7 +53,7 @@ const checkPart = async (name: PartName) => {
     await timed<unknown>(partLimitMs, parts[name]);
     return { ok: true, ms: ms() };
   } catch (error) {
-    log.error({ message: 'A part of the service does not answer', part: name, error: describeError(error) });
+    log.error({ message: 'A part of the service does not respond', part: name, error: describeError(error) });
     return { ok: false, ms: ms() };
   }
 };

@@ -89,7 +89,7 @@ export const enqueueDeliveries = async (events: readonly ResourceEvent[]): Promi
   const writes = events.map((one) => writeOf(one, newId()));
   // Concurrent upserts of the same resource can violate the unique index.
   const { upsertedIds } = await retryOnConflict(
-    'Too many changes are being made to these at the same time. Please try again.',
+    'Too many changes are being made to these at the same time. Retry.',
     () => onDuplicateKey(deliveryRecords.bulkWrite(writes, { ordered: false }), () => null),
   );
   return Object.values(upsertedIds);

@@ -162,7 +162,7 @@ export const createWebhook = async (
     createdAt: now,
     updatedAt: now,
   };
-  const record = await retryOnConflict('Too many webhooks are being made at the same time. Please try again.', () =>
+  const record = await retryOnConflict('Too many webhooks are being made at the same time. Retry.', () =>
     insert(project, wanted),
   );
   await addHooks(projectId, kindsOf(events));
@@ -228,7 +228,7 @@ export const updateWebhook = async (
   if (Object.values(changes).every((value) => value === undefined)) {
     throw new AppError('NOTHING_TO_UPDATE', 'Name at least one field to change.');
   }
-  const busy = 'This webhook is being changed by others. Please try again.';
+  const busy = 'This webhook is being changed by others. Retry.';
   const updated = await retryOnConflict(busy, () => edit(project, webhookId, changes, personalToken));
   await keepHooks(updated.projectId, () => kindsListenedTo(updated.projectId));
   await addHooks(updated.projectId, kindsOf(updated.events));

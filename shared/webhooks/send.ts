@@ -24,7 +24,7 @@ const maxBodyBytes = 64 * 1024;
 const pool = { keepAlive: true, maxSockets: 50, maxFreeSockets: 5, timeout: 60_000 };
 const agents = { 'http:': new PlainAgent(pool), 'https:': new TlsAgent(pool) };
 
-const tooLate = 'There was no answer within 15 s.';
+const tooLate = 'There was no response within 15 s.';
 
 /** For the developer's log; never reveals resolved addresses. */
 const reasonOf = (error: unknown): string => {
@@ -32,9 +32,9 @@ const reasonOf = (error: unknown): string => {
     return 'The host is private or reserved; a receiver must be on the public internet.';
   const code = String((error as NodeJS.ErrnoException).code ?? '');
   if (code === 'ENOTFOUND' || code === 'ENODATA') return 'The host has no address.';
-  if (code === 'ECONNREFUSED') return 'The connection was refused.';
+  if (code === 'ECONNREFUSED') return 'The connection was rejected.';
   if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code)) return 'The TLS certificate is not valid.';
-  if (/^HPE_/.test(code)) return 'What was answered is no HTTP.';
+  if (/^HPE_/.test(code)) return 'The response is not valid HTTP.';
   return 'The connection broke off.';
 };
 

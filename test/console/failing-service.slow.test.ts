@@ -20,7 +20,7 @@ const pathOf = (url: string): string => new URL(url).pathname;
 const screen = (path = ''): string => `/projects/${project.id}${path}`;
 
 const goTo = (page: Page, area: string) => page.getByRole('link', { name: area, exact: true }).click();
-const usageIsThere = (page: Page) => page.getByText('Mails this month').waitFor();
+const usageIsThere = (page: Page) => page.getByText('Emails this month').waitFor();
 const line = (page: Page) => page.getByText("Can't reach Basalt. Reconnecting");
 
 describe('console with a failing service', () => {
@@ -109,7 +109,7 @@ describe('console with a failing service', () => {
     const note = page.getByRole('main').getByRole('alert').filter({ hasText: 'It broke.' });
     await note.waitFor();
     await heal();
-    await note.getByRole('button', { name: 'Try again' }).click();
+    await note.getByRole('button', { name: 'Retry' }).click();
     await note.waitFor({ state: 'detached' });
     await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
   });
@@ -142,7 +142,7 @@ describe('console with a failing service', () => {
       return route.fulfill({ status: 429, body, headers: { 'retry-after': '900' } });
     });
     await page.getByRole('button', { name: 'Create' }).click();
-    await page.getByRole('alert').getByText('Try again in 15 min.').waitFor();
+    await page.getByRole('alert').getByText('Retry in 15 min.').waitFor();
     await heal();
     expect(asked).toBe(1);
     await page.keyboard.press('Escape');

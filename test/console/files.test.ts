@@ -163,7 +163,7 @@ describe('files in the console', () => {
     await page.locator('input[type=file]').setInputFiles([fileOf('late.txt', 'text/plain', 'late')]);
     await page.getByRole('alert').getByText('The storage is unreachable.').waitFor();
     refuses = false;
-    await page.getByRole('listitem').filter({ hasText: 'late.txt' }).getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('listitem').filter({ hasText: 'late.txt' }).getByRole('button', { name: 'Retry' }).click();
     await page.getByRole('link', { name: 'late.txt' }).waitFor();
   });
 });

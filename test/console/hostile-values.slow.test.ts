@@ -86,7 +86,7 @@ describe('hostile content', () => {
     ['a template', () => `/projects/${project.id}/mail/templates?open=${ids.template}`, markup],
     ['settings', () => `/projects/${project.id}/settings/general`, 'App URL'],
     ['the audit trail', () => `/projects/${project.id}/settings/audit`, 'globalThis.ran=1'],
-    ['requests by route', () => `/projects/${project.id}/usage`, 'Mails this month'],
+    ['requests by route', () => `/projects/${project.id}/usage`, 'Emails this month'],
     ['the API page', () => `/projects/${project.id}/api`, '/api/data/'],
   ];
 

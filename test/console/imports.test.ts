@@ -49,6 +49,6 @@ test('import fails and shows the reason in a dialog when it stores nothing', asy
   const row = page.getByRole('row').filter({ hasText: 'Import · wrong.tsv' });
   await row.getByText('Failed').waitFor();
   await row.getByRole('button', { name: 'Why' }).click();
-  await page.getByRole('dialog').getByText('Nothing was imported: its only line was refused.').waitFor();
+  await page.getByRole('dialog').getByText('Nothing was imported: its only line was rejected.').waitFor();
   expect(problems).toEqual([]);
 });

@@ -54,7 +54,7 @@ describe('audiences and broadcasts in the console', () => {
     await page.getByText('2 contacts added').waitFor();
     await page.getByRole('cell', { name: 'Ada Lovelace, Countess' }).waitFor();
     await expect.poll(() => lines.inputValue()).toBe('no address');
-    await page.getByRole('alert').getByText('must be an e-mail address').waitFor();
+    await page.getByRole('alert').getByText('must be an email address').waitFor();
     expect(await obstacles(page)).toEqual([]);
     expect(problems).toEqual([]);
   });

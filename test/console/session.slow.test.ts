@@ -26,7 +26,7 @@ const openAt = async (path: string) => {
 };
 
 const goTo = (page: Page, area: string) => page.getByRole('link', { name: area, exact: true }).click();
-const usageIsThere = (page: Page) => page.getByText('Mails this month').waitFor();
+const usageIsThere = (page: Page) => page.getByText('Emails this month').waitFor();
 
 describe('a session in the console', () => {
   /** Records the access tokens in use; `end` makes them invalid, as expired tokens are. */

@@ -53,12 +53,12 @@ const refused = {
   body: {
     code: 'VALIDATION_FAILED',
     message:
-      'Validation failed: email must be an e-mail address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
+      'Validation failed: email must be an email address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
     errors: [
       {
         field: 'email',
         message:
-          'email must be an e-mail address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
+          'email must be an email address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
       },
     ],
   },

@@ -100,7 +100,7 @@ describe('the window of all routes', () => {
       expect(headers.get('content-type')).toBe('application/json');
       expect(body).toEqual({
         success: false,
-        message: 'Too many requests. Try again in 600 seconds.',
+        message: 'Too many requests. Retry in 600 seconds.',
         code: 'RATE_LIMITED',
         requestId: 'test-request',
         docUrl: `${inject('stack').env.DOCS_URL}/reference/errors#rate_limited`,
@@ -384,7 +384,7 @@ describe('a read runs beside its count', () => {
         status: 429,
         body: {
           success: false,
-          message: 'Too many requests. Try again in 600 seconds.',
+          message: 'Too many requests. Retry in 600 seconds.',
           code: 'RATE_LIMITED',
           requestId: 'test-request',
         },

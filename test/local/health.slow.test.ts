@@ -46,7 +46,7 @@ describe('503 with the failed parts in bounded time, and 200 after they recover'
     // A part that is well may be late too, on a machine that is.
     await expect.poll(async () => (await ask()).status).toBe(200);
     await fail();
-    const message = `Not every part of the service answers: ${names}. Please try again.`;
+    const message = `Not every part of the service responds: ${names}. Retry.`;
     const parts = Object.fromEntries(names.split(', ').map((name) => [name, { ok: false }]));
     await eventually(async () => {
       const { status, body, headers, ms } = await ask();

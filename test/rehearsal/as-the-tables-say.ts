@@ -59,7 +59,7 @@ export const asTheTablesSay = (at: () => Inventory): void => {
     const more = Object.values(at().functions).filter(({ description }) => !summaries.has(description));
     expect(more.map(({ description }) => description).sort()).toEqual([
       '',
-      'Let the gateway answer CORS preflights',
+      'Let the gateway respond to CORS preflights',
       'Return 404 for an unknown route',
       'Return 404 for an unknown route',
     ]);

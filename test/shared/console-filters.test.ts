@@ -86,7 +86,7 @@ describe('filters of a list', () => {
     ['n', '$eq', '', 'Filter "n.$eq": "" is not a number.'],
     ['r', '$eq', '12', 'Filter "r.$eq": "12" is not a document id of 24 hexadecimal characters.'],
     ['ts', '$size', 'x', 'Filter "ts.$size": $size takes a whole number.'],
-    ['$where', '$eq', '1', 'Filter "$where": only $and, $or, $not and names of fields can stand here.'],
+    ['$where', '$eq', '1', 'Filter "$where": only $and, $or, $not and names of fields can be used here.'],
   ] as const)('%s %s %s is refused in the words of the service', (field, operator, text, words) => {
     expect(() => filterOf(samples, [{ field, operator, text }])).toThrow(words);
   });

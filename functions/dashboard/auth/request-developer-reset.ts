@@ -10,6 +10,6 @@ export const handler = publicEndpoint(route).handler(async (_event, { input }) =
   await requestEmailToken(developerAccounts, 'reset', input.body.email);
   return respondExactly(route, {
     success: true,
-    message: 'If the address belongs to an account, a mail to set a new password is on its way.',
+    message: 'If the address belongs to an account, we have sent it an email to set a new password.',
   });
 });

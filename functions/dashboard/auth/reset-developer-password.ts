@@ -10,5 +10,5 @@ const route = dashboardAuthRoutes['reset-developer-password'];
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
   const { newPassword, ...proof } = input.body;
   await resetPassword(developerAccounts, proof, newPassword, clientOf(event));
-  return respondExactly(route, { success: true, message: 'Password changed. Log in with the new one.' });
+  return respondExactly(route, { success: true, message: 'Password changed. Sign in with the new one.' });
 });

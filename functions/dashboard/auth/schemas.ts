@@ -32,7 +32,7 @@ export const PasswordChangeBody = strictBody({
   endTokens: v.optional(
     v.pipe(
       v.boolean('must be a Boolean'),
-      v.metadata({ description: 'true ends every personal access token too; they go on otherwise.' }),
+      v.metadata({ description: 'true ends every personal access token too; otherwise they stay valid.' }),
     ),
   ),
 });

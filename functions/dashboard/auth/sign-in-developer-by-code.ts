@@ -14,5 +14,5 @@ const openNone = async () => undefined;
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
   const { code: otp, ...proof } = input.body;
   const signedIn = await signInByCode(developerSignIns(), { ...proof, otp }, openNone, clientOf(event));
-  return respond(route, ...developerSignedIn(event, signedIn, 'Logged in'));
+  return respond(route, ...developerSignedIn(event, signedIn, 'Signed in'));
 });

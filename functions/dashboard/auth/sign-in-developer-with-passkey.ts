@@ -16,5 +16,5 @@ export const handler = publicEndpoint(route).handler(async (event, { input }) =>
     input.body.response,
     clientOf(event),
   );
-  return respond(route, ...developerSignedIn(event, signedIn, 'Logged in'));
+  return respond(route, ...developerSignedIn(event, signedIn, 'Signed in'));
 });

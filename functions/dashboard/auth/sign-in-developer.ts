@@ -10,5 +10,5 @@ const route = dashboardAuthRoutes['sign-in-developer'];
 
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
   const signedIn = await signIn(developerSignIns(), input.body, clientOf(event));
-  return respond(route, ...developerSignedIn(event, signedIn, 'Logged in'));
+  return respond(route, ...developerSignedIn(event, signedIn, 'Signed in'));
 });

@@ -9,5 +9,5 @@ const route = dashboardAuthRoutes['start-developer-passkey-sign-in'];
 
 export const handler = publicEndpoint(route).handler(async () => {
   const data = await startPasskeySignIn(developerScope, consoleRelyingParty());
-  return respondExactly(route, { success: true, data, message: 'Log in with these options' });
+  return respondExactly(route, { success: true, data, message: 'Sign in with these options' });
 });

@@ -58,7 +58,7 @@ const changes = v.optional(
 );
 
 const closed = v.optional(
-  v.pipe(flag, v.metadata({ description: 'Whether fields that the schema lacks are refused; false at first.' })),
+  v.pipe(flag, v.metadata({ description: 'Whether fields that the schema lacks are rejected; false at first.' })),
 );
 
 const unique = v.optional(

@@ -43,6 +43,6 @@ export const ContactChangesBody = v.pipe(
 export const ProviderAnswer = success(
   v.pipe(
     v.unknown(),
-    v.metadata({ description: "The answer of the project's own account at the mail provider, as it is." }),
+    v.metadata({ description: "The response of the project's own account at the mail provider, unchanged." }),
   ),
 );

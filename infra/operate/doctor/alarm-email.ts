@@ -34,7 +34,7 @@ export const alarmEmailCheck: Check = {
   deployedOnly: true,
   run: async (target) => {
     const subscriptions = await subscriptionsOf(target);
-    if (subscriptions.length === 0) return warning('nobody receives alarms', 'Deploy with -c alarmEmail=<address>.');
+    if (subscriptions.length === 0) return warning('no one receives alarms', 'Deploy with -c alarmEmail=<address>.');
     const waiting = subscriptions.filter(({ arn }) => !arn.startsWith('arn:')).map(({ endpoint }) => endpoint);
     if (waiting.length === 0)
       return ok(`alarms are sent to ${subscriptions.map(({ endpoint }) => endpoint).join(', ')}`);

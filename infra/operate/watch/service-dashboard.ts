@@ -53,7 +53,7 @@ const apiRow = ({ name, api, accessLog }: WatchedApi): readonly IWidget[] => [
     ],
   ),
   graph(
-    `${name}: milliseconds to the answer`,
+    `${name}: milliseconds to the response`,
     ['p50', 'p95', 'p99'].map((statistic) => api.metricLatency({ period, statistic, label: statistic })),
   ),
   new LogQueryWidget({

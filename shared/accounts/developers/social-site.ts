@@ -31,7 +31,7 @@ const clientSecret = (): Promise<string> => {
 
 export const openDeveloper: OpenAccount<DeveloperRecord> = async ({ email, identity }) => {
   requireOpenSignup();
-  if (email === undefined) throw signInFailed('A developer needs a verified e-mail address.');
+  if (email === undefined) throw signInFailed('A developer needs a verified email address.');
   try {
     return await insertDeveloper(await passwordlessAccount(email, identity));
   } catch (error) {

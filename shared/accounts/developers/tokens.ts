@@ -143,7 +143,7 @@ const maxTokens = 50;
 
 /** Removes expired tokens, then takes a free slot; the unique index decides. */
 const insert = (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> =>
-  retryOnConflict('Too many tokens are being made at the same time. Please try again.', async () => {
+  retryOnConflict('Too many tokens are being made at the same time. Retry.', async () => {
     const { developerId, createdAt } = token;
     await tokenRecords.deleteMany({ developerId, expiresAt: { $lte: createdAt } });
     const others = await tokenRecords.find({ developerId }, { projection: { slot: 1 } });

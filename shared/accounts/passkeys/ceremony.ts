@@ -176,7 +176,7 @@ const verifySignature = <R extends AccountRecord>(store: AccountStore<R>, party:
     const userId = Buffer.from(verificationInput.response.response.userHandle, 'base64url').toString('hex');
     const account = await findById(store, userId);
     const passkey = account?._signIn?.passkeys?.find(({ id }) => id === verificationInput.response.id);
-    if (!account || !passkey || passkey.locked) throw new Error('Nobody has this passkey');
+    if (!account || !passkey || passkey.locked) throw new Error('No account has this passkey');
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       ...verificationInput,
       expectedChallenge: (challenge) => consumeChallenge(store.scope, challenge),

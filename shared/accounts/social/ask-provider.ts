@@ -32,7 +32,7 @@ export const parseJson = ({ text }: ProviderResponse): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error('The answer is not JSON');
+    throw new Error('The response is not JSON');
   }
 };
 
@@ -44,7 +44,7 @@ export const signInFailed = (message: string, cause?: unknown): AppError =>
 export const callbackRedirectUrl = (siteUrl: string, query: Parameters, fragment?: Parameters): string =>
   sitePage(siteUrl, 'auth/callback', query, fragment);
 
-const internalErrorMessage = 'Something went wrong on our side. Try again.';
+const internalErrorMessage = 'Something went wrong on our side. Retry.';
 
 const messageOf = (error: unknown): string => {
   const known = error instanceof AppError ? error : undefined;

@@ -35,9 +35,7 @@ interface ProviderReturn {
 }
 
 export const stateInvalid = (): AppError =>
-  signInFailed(
-    'This sign-in has expired, was already used, or began in another browser or at another address. Please try again.',
-  );
+  signInFailed('This sign-in has expired, was already used, or began in another browser or at another address. Retry.');
 
 const requireState = async (
   { scope }: SigningStore,
@@ -55,9 +53,9 @@ const requireCode = ({ title, urls, sendsIssuer }: IdentityProvider, sent: Provi
   const { code, error, issuer } = sent;
   // The code of another issuer, perhaps an attacker's, must not be sent to this one (RFC 9207).
   const isOwn = issuer === undefined ? !sendsIssuer : issuer === urls.issuer;
-  if (!isOwn && urls.issuer !== undefined) throw signInFailed(`${title} did not send this answer. Please try again.`);
+  if (!isOwn && urls.issuer !== undefined) throw signInFailed(`${title} did not send this response. Retry.`);
   if (error === 'access_denied') throw signInFailed(`Signing in with ${title} was cancelled.`);
-  if (error !== undefined || !code) throw signInFailed(`${title} did not confirm the sign-in. Please try again.`);
+  if (error !== undefined || !code) throw signInFailed(`${title} did not confirm the sign-in. Retry.`);
   return code;
 };
 
@@ -72,7 +70,7 @@ const openLinkedSession = <R extends AccountRecord>(
   client: Client,
   provider: IdentityProvider,
 ): Promise<OpenedSession | { readonly ticket: string }> => {
-  const changed = 'Your account was changed at this very moment. Please sign in again.';
+  const changed = 'Your account was changed at this very moment. Sign in again.';
   const linked = { _id: account._id, ...enabled, 'identities.key': { $eq: key } };
   return retryOnConflict(
     changed,

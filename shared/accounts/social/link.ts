@@ -102,7 +102,7 @@ const upgrade = async <R extends AccountRecord>(
 const verifiedIdentity = ({ name, title, identities, verifiesAddresses }: IdentityProvider, profile: SocialProfile) => {
   const vouched = profile.addresses.filter(({ verified }) => verified && verifiesAddresses);
   if (verifiesAddresses && vouched.length === 0) {
-    throw signInFailed(`${title} has not verified your e-mail address. Verify it there, then sign in again.`);
+    throw signInFailed(`${title} has not verified your email address. Verify it there, then sign in again.`);
   }
   const identity: Identity = { provider: name, id: profile.id, key: identities + profile.id };
   return { identity, addresses: vouched.map(({ email }) => email) };
@@ -131,7 +131,7 @@ export const linkAccount = async <R extends AccountRecord>(
     const account = await open({ email: addresses[0], identity, provider, profile, attempt });
     return account ? { account, isNew: true, linkedByEmail: false } : null;
   };
-  const busy = 'The account is being changed elsewhere. Please try again.';
+  const busy = 'The account is being changed elsewhere. Retry.';
   const found = await retryOnConflict(busy, (attempt) => onDuplicateKey(tryOnce(attempt), () => null), attempts);
   return { ...found, key: identity.key };
 };
@@ -159,7 +159,7 @@ export const linkToCurrentUser = async (
   });
   if (linked) return notifyOfChange(store, linked, accountChanges.providerLinked(provider.title));
   const isOwn = await store.find({ _id: new ObjectId(userId), ...enabled, 'identities.key': { $eq: identity.key } });
-  if (!isOwn) throw signInFailed('Your account was changed at this very moment. Please try again.');
+  if (!isOwn) throw signInFailed('Your account was changed at this very moment. Retry.');
 };
 
 const notLinked = (): AppError => new AppError('PROVIDER_NOT_LINKED', 'This provider is not linked to your account.');

@@ -108,8 +108,8 @@ const tokenError = ({ title }: IdentityProvider, status: number, body: unknown) 
   return signInFailed(
     error !== undefined && credentialErrors.has(error)
       ? `${title} does not accept the client id or secret of this app. Its developer has to correct the settings.`
-      : `${title} did not confirm the sign-in. Please try again.`,
-    new Error(`The token endpoint answered ${status} ${error ?? 'without a usable token'}`),
+      : `${title} did not confirm the sign-in. Retry.`,
+    new Error(`The token endpoint returned ${status} ${error ?? 'without a usable token'}`),
   );
 };
 
@@ -147,7 +147,7 @@ export const redeemCode = async (
     return { ...answer, body: parseJson(answer) };
   };
   const answer = await ask().catch((cause: unknown) => {
-    throw signInFailed(`${provider.title} did not answer as it should. Please try again.`, cause);
+    throw signInFailed(`${provider.title} did not respond as expected. Retry.`, cause);
   });
   if (answer.status !== 200 || !v.is(granted, answer.body)) throw tokenError(provider, answer.status, answer.body);
   return { accessToken: answer.body.access_token, idToken: answer.body.id_token };
@@ -191,6 +191,6 @@ export const fetchProfile = async (
     return profileOf(provider, { ...Object.fromEntries(answers), claims, form });
   } catch (cause) {
     if (cause instanceof AppError && cause.code === 'SOCIAL_SIGN_IN_FAILED') throw cause;
-    throw signInFailed(`${provider.title} did not tell who you are. Please try again.`, cause);
+    throw signInFailed(`${provider.title} did not tell who you are. Retry.`, cause);
   }
 };

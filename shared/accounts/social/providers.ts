@@ -103,7 +103,7 @@ const askGuarded: typeof askProvider = (url, request) =>
 export const openIdProvider = async (name: OpenIdName, issuer: string): Promise<IdentityProvider> => {
   const title = nameOfProvider(name);
   const told = await discover(issuer).catch((cause: unknown) => {
-    throw signInFailed(`${title} did not answer as it should. Please try again.`, cause);
+    throw signInFailed(`${title} did not respond as expected. Retry.`, cause);
   });
   const methods = told.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   return {

@@ -44,7 +44,7 @@ export const checkDirectory = async (project: Project, directory: Directory): Pr
   const errors = directory.fields.flatMap((name, index): FieldError[] => {
     if (allowed.has(name)) return [];
     const field = `directory.fields.${index}`;
-    const reason = 'is not a field of users that everyone may read: email, password and fields with read are none';
+    const reason = 'is not a field of users that everyone may read: email, password and fields with read are not';
     return [{ field, message: `${field} ("${cutText(name, 64, '…')}") ${reason}` }];
   });
   if (errors.length > 0) throw validationFailed(...errors);

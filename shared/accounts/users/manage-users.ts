@@ -188,7 +188,7 @@ const emailChange = (record: UserRecord, given: string | undefined): Partial<Use
 const passwordChange = async (store: AccountStore, given: string | undefined): Promise<Partial<UserRecord>> =>
   given === undefined ? {} : ownPassword(store, await hashPassword(checkPassword(given)));
 
-const busy = 'The user is being changed right now. Please try again.';
+const busy = 'The user is being changed right now. Retry.';
 
 /** `password` and `disabled` end sessions. Errors: 400, 404, 409 `USER_EXISTS`, 409 `DUPLICATE_VALUE`. */
 export const updateUser = async (

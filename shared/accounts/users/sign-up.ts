@@ -66,7 +66,7 @@ export const rethrowUserExists = (cause: unknown): never => {
 };
 
 const insert = (project: Project, user: UserRecord): Promise<UserRecord> =>
-  retryOnConflict('Too many accounts are being opened at the same time. Please try again.', async () => {
+  retryOnConflict('Too many accounts are being opened at the same time. Retry.', async () => {
     const planSlot = await freePlanSlot(project);
     const record = { ...user, ...(planSlot === undefined ? {} : { planSlot }) };
     const inserted = userRecords(project).insertOne(record);
@@ -188,7 +188,7 @@ const profileFrom = (users: Collection, told: Readonly<Record<string, string>>):
 const isRequired = (users: Collection, field: string): boolean =>
   profileFields(users).some(({ key, required }) => key === field && required);
 
-const signUpInstead = 'Sign up with an e-mail address and a password instead.';
+const signUpInstead = 'Sign up with an email address and a password instead.';
 
 const withMissingFields = (error: AppError, { title }: IdentityProvider): AppError => {
   if (error.code !== 'VALIDATION_FAILED') return error;

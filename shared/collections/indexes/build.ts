@@ -113,7 +113,7 @@ export const buildMissing = async (db: Db, name: string, wanted: readonly IndexD
   } catch (cause) {
     if (hasCode(cause, cannotCreateIndex)) throw cannotHold(name, cause);
     if (!isIndexConflict(cause)) throw cause;
-    const message = `An index that the database has of its own on "${name}" stands in the way of one that is needed. Drop it there first.`;
+    const message = `An index that the database has of its own on "${name}" conflicts with a required one. Drop it there first.`;
     throw new AppError('INDEX_EXISTS', message, { cause });
   }
 };

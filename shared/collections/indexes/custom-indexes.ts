@@ -40,7 +40,7 @@ const releaseIndex = ({ _id }: CollectionRecord, index: Reserved): Promise<unkno
 
 const confirmIndex = async ({ _id, rls }: CollectionRecord, index: Reserved): Promise<void> => {
   if (await setIndex({ _id, rls }, index, { ready: true })) return;
-  const message = 'Building the index took too long, or row security was changed meanwhile. Please try again.';
+  const message = 'Building the index took too long, or row security was changed meanwhile. Retry.';
   throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
 };
 
@@ -122,7 +122,7 @@ const unchanged: Leased<CollectionRecord> = {
 };
 
 export const deleteIndex = async (project: Project, collectionName: string, name: string): Promise<void> => {
-  const current = await retryOnConflict('The collection is being edited right now. Please try again.', async () => {
+  const current = await retryOnConflict('The collection is being edited right now. Retry.', async () => {
     const record = await requireRecord(project, collectionName);
     const index = record.indexes?.find((candidate) => candidate.name === name && candidate.ready);
     if (!index) throw new AppError('INDEX_NOT_FOUND', `The collection has no index "${cutText(name, 100)}" of yours.`);

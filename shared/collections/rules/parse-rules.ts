@@ -132,7 +132,7 @@ const literalOf = (scope: Scope, type: ReturnType<typeof declared>['type'], valu
 const only = (scope: Scope, value: Readonly<Record<string, unknown>>, allowed: readonly string[]): void => {
   const other = Object.keys(value).find((key) => !allowed.includes(key));
   if (other !== undefined)
-    throw invalidRls(below(scope, other).at, `is not known here; ${allowed.join(', ')} may stand here.`);
+    throw invalidRls(below(scope, other).at, `is not known here; ${allowed.join(', ')} may be used here.`);
 };
 
 const inWrites: ReadonlySet<Place['kind']> = new Set(['write', 'after', 'fromOfWrite']);
@@ -140,7 +140,7 @@ const inFrom: ReadonlySet<Place['kind']> = new Set(['from', 'fromOfWrite']);
 
 /** Throws inside `$every`, where the condition applies to one element. */
 const requireWhole = ({ prefix, at }: Scope): void => {
-  if (prefix !== '') throw invalidRls(at, 'is about the whole document, so it cannot stand inside $every.');
+  if (prefix !== '') throw invalidRls(at, 'is about the whole document, so it cannot be used inside $every.');
 };
 
 const parseDoc = (scope: Scope, path: unknown): Operand => {
@@ -148,7 +148,10 @@ const parseDoc = (scope: Scope, path: unknown): Operand => {
   requireWhole(scope);
   const isAllowed = kind === 'read' || inWrites.has(kind);
   if (!isAllowed || typeof path !== 'string') {
-    throw invalidRls(scope.at, typeof path === 'string' ? 'cannot stand here.' : 'must name a field of the document.');
+    throw invalidRls(
+      scope.at,
+      typeof path === 'string' ? 'cannot be used here.' : 'must name a field of the document.',
+    );
   }
   const subject = scope.own;
   const hop = refOnTheWay(subject, path);
@@ -175,7 +178,7 @@ const refOnTheWay = (collection: Collection, path: string) => {
 };
 
 const parseStored = (scope: Scope, value: Readonly<Record<string, unknown>>): Operand => {
-  if (scope.place.kind !== 'after') throw invalidRls(scope.at, 'can only stand in update.after.');
+  if (scope.place.kind !== 'after') throw invalidRls(scope.at, 'can only be used in update.after.');
   requireWhole(scope);
   only(scope, value, ['$stored', 'plus', 'adds', 'removes']);
   const { $stored: path, plus, adds, removes } = value;
@@ -201,7 +204,7 @@ const parseStored = (scope: Scope, value: Readonly<Record<string, unknown>>): Op
 
 const parseFrom = (scope: Scope, value: Readonly<Record<string, unknown>>): Operand => {
   const { kind } = scope.place;
-  if (inFrom.has(kind)) throw invalidRls(scope.at, 'cannot stand inside another $from.');
+  if (inFrom.has(kind)) throw invalidRls(scope.at, 'cannot be used inside another $from.');
   count(scope, 'from', maxLookups);
   only(scope, value, ['$from', 'select', 'where']);
   const { $from: name, select, where = {} } = value;
@@ -348,7 +351,7 @@ const parseField = (scope: Scope, path: string, value: unknown): RuleNode => {
 
 const parseRef = (scope: Scope, value: unknown): RuleNode => {
   const { kind } = scope.place;
-  if (kind !== 'read' && kind !== 'write' && kind !== 'after') throw invalidRls(scope.at, 'cannot stand here.');
+  if (kind !== 'read' && kind !== 'write' && kind !== 'after') throw invalidRls(scope.at, 'cannot be used here.');
   requireWhole(scope);
   if (!isPlainObject(value) || Object.keys(value).length === 0)
     throw invalidRls(scope.at, 'takes a Ref field and a condition.');
@@ -367,7 +370,7 @@ const parseRef = (scope: Scope, value: unknown): RuleNode => {
 };
 
 const parseOnly = (scope: Scope, value: unknown): RuleNode => {
-  if (scope.place.kind !== 'after') throw invalidRls(scope.at, 'can only stand in update.after.');
+  if (scope.place.kind !== 'after') throw invalidRls(scope.at, 'can only be used in update.after.');
   requireWhole(scope);
   if (!Array.isArray(value) || !value.every((field) => typeof field === 'string' && !field.includes('.'))) {
     throw invalidRls(scope.at, 'takes a list of top-level fields.');
@@ -390,7 +393,7 @@ const noUsers: Collection = {
 };
 
 const parseUser = (scope: Scope, value: unknown): RuleNode => {
-  if (scope.place.kind === 'literals') throw invalidRls(scope.at, 'cannot stand inside $elemMatch.');
+  if (scope.place.kind === 'literals') throw invalidRls(scope.at, 'cannot be used inside $elemMatch.');
   const collection = scope.known.get(usersCollection) ?? noUsers;
   const inner: Scope = { ...scope, place: { kind: 'user', isStrict: false }, collection, prefix: '' };
   const isAny = isPlainObject(value) && Object.keys(value).length === 0;
@@ -398,7 +401,7 @@ const parseUser = (scope: Scope, value: unknown): RuleNode => {
 };
 
 const parseStoredKey = (scope: Scope, value: unknown): RuleNode => {
-  if (scope.place.kind !== 'after') throw invalidRls(scope.at, 'can only stand in update.after.');
+  if (scope.place.kind !== 'after') throw invalidRls(scope.at, 'can only be used in update.after.');
   requireWhole(scope);
   const inner: Scope = { ...deeper(scope), place: { kind: 'stored', isStrict: false } };
   return { kind: 'stored', at: scope.at, where: parseEntries(inner, value) };
@@ -424,7 +427,7 @@ const parseEntry = (scope: Scope, key: string, value: unknown): RuleNode => {
       if (!key.startsWith('$')) return parseField(scope, key, value);
       throw invalidRls(
         scope.at,
-        'is not known. $and, $or, $not, $user, $ref, $stored, $only and fields can stand here.',
+        'is not known. $and, $or, $not, $user, $ref, $stored, $only and fields can be used here.',
       );
   }
 };

@@ -126,7 +126,7 @@ export const requireRights = (fields: readonly Field[]): void => {
   for (const field of fields) {
     const telling = tellingArray(field, field.key);
     if (telling !== undefined)
-      throw schemaError(telling, 'has uniqueItems, and read inside: a refused write would tell what a field holds');
+      throw schemaError(telling, 'has uniqueItems, and read inside: a rejected write would show what a field contains');
   }
   let bytes = 0;
   for (const { path, arrays, field } of rightsIn(fields, [], 0)) {

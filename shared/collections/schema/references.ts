@@ -68,7 +68,7 @@ const stepsTo = (at: ValueType, steps: DeletionRef['steps'], isElement: boolean)
     const found = stepsTo(at.items, here, true);
     // MongoDB finds elements of an array, not those of an array in it.
     if (isElement && found.length > 0)
-      throw schemaError(path, 'has onDelete in an array of arrays, where it cannot be');
+      throw schemaError(path, 'has onDelete in an array of arrays, which is not allowed');
     return found;
   }
   return (at.fields ?? []).flatMap((field) => stepsTo(field, [...steps, { key: field.key, isArray: false }], false));

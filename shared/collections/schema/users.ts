@@ -60,7 +60,7 @@ export const toUsersSchema = (schema: readonly Field[] | null): readonly Field[]
     if (bound) throw schemaError(field.key, `has ${bound}, but the service itself checks email and password`);
   }
   const [searchable] = searchableFields({ schema });
-  if (searchable) throw schemaError(searchable.key, 'is searchable, but nobody lists or searches users');
+  if (searchable) throw schemaError(searchable.key, 'is searchable, but users cannot be listed or searched');
   return schema.map((field) => (field.key === 'email' ? { ...field, unique: true } : field));
 };
 

@@ -37,7 +37,7 @@ export const notOwner = (): AppError =>
 export const securityRequired = (collection: string): AppError =>
   new AppError(
     'RLS_REQUIRED',
-    `A publishable key writes only where row-level security is on, and it is off in "${collection}". Turn it on (rls.enabled of the collection), or write from your server with the secret key.`,
+    `A publishable key writes only with row-level security, which is off in "${collection}". Turn it on (rls.enabled of the collection), or write from your server with the secret key.`,
   );
 
 /**

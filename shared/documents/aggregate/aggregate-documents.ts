@@ -65,9 +65,9 @@ const outOfMemory = (name: string): string =>
   `The pipeline was stopped at ${name}: it needs more than 100 MB of memory. Filter or project earlier.`;
 
 const badPattern = (name: string): string =>
-  `The pipeline was refused at ${name}: a regular expression is not valid or too costly.`;
+  `The pipeline was rejected at ${name}: a regular expression is not valid or too costly.`;
 
-const unknownOperator = (name: string): string => `The pipeline was refused at ${name}: it names an unknown operator.`;
+const unknownOperator = (name: string): string => `The pipeline was rejected at ${name}: it names an unknown operator.`;
 
 const badCount = (): string => 'A $count must be the name of a field for the number, without $ and dots.';
 
@@ -123,7 +123,7 @@ export const pipelineFailure = (error: unknown, pipeline: Pipeline): unknown => 
   const name = culprit(error, pipeline);
   const kind = kinds.get(error.code);
   return invalidPipeline(
-    kind ? kind(name) : `The pipeline was refused at ${name}: check its operands and its place in the pipeline.`,
+    kind ? kind(name) : `The pipeline was rejected at ${name}: check its operands and its place in the pipeline.`,
     error,
   );
 };

@@ -119,7 +119,7 @@ const ofRange = ([start, end, step = 1]: readonly unknown[], place: Place): Made
 const ofLoop = (name: string, parts: JsonObject, place: Place): Made => {
   if (place.depth === maxLoops) {
     throw invalidPipeline(
-      `${place.where}: loops ($map, $filter, $reduce) may stand ${maxLoops} deep. Use $unwind, or a stage for each.`,
+      `${place.where}: loops ($map, $filter, $reduce) may be used ${maxLoops} deep. Use $unwind, or a stage for each.`,
     );
   }
   const list = memoryOf(parts.input, place);

@@ -46,7 +46,7 @@ const patienceLeft = (patience: number): number => {
 type Kind = 'aggregation' | 'query';
 
 const advice =
-  'a read of this project that takes longer than a second is under way, and one at a time may. Try again when it has ended, send them one after the other, or make them quicker:';
+  'a read of this project that takes longer than a second is under way, and one at a time may. Retry when it has ended, send them one after the other, or make them quicker:';
 
 const refusals: Readonly<Record<Kind, (retryAfter: number) => AppError>> = {
   aggregation: (retryAfter) => {

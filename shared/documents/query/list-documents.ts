@@ -152,7 +152,7 @@ const requireWhole = ({ query }: Request, truncated: boolean, fitting: number): 
   if (truncated && query.cursor === undefined) {
     throw pageTooLarge(
       fitting,
-      'Walk the list with cursor= (empty for the first page, then nextCursor), which cuts where it must and carries on there; or ask with a smaller limit, or for single fields with fields=a,b.',
+      'Walk the list with cursor= (empty for the first page, then nextCursor), which returns as much as fits and continues there; or send a smaller limit, or for single fields with fields=a,b.',
     );
   }
 };
@@ -204,14 +204,10 @@ const wasGivenUp = (error: unknown): boolean =>
 const lacksTextIndex = (error: unknown): boolean => hasCode(error, 27);
 
 const searchNotReady = (cause: unknown): AppError =>
-  new AppError(
-    'SERVICE_UNAVAILABLE',
-    'The index for searches of this collection is being built. Try again in a minute.',
-    {
-      retryAfter: 30,
-      cause,
-    },
-  );
+  new AppError('SERVICE_UNAVAILABLE', 'The index for searches of this collection is being built. Retry in a minute.', {
+    retryAfter: 30,
+    cause,
+  });
 
 /**
  * The request for a parsed query, with what the caller may read and filter by. Throws 400 for an invalid query, 401

@@ -160,7 +160,7 @@ export const parseSentWhere = (text: string, sent: string): unknown => {
   ) {
     throw invalidFilter(
       'where',
-      'it is longer than 8 KiB as it stands in the address. Send it as the body of POST …/query, which takes 64 KiB.',
+      'it is longer than 8 KiB as encoded in the address. Send it as the body of POST …/query, which takes 64 KiB.',
     );
   }
   try {

@@ -167,7 +167,7 @@ const parseEntry = (scope: Scope, key: string, value: unknown): readonly ParsedF
       return [{ not: parseCondition(deeper(scope, at), value) }];
     default:
       if (!key.startsWith('$')) return parseField(scope, key, value);
-      throw invalidFilter(at, 'only $and, $or, $not and names of fields can stand here.');
+      throw invalidFilter(at, 'only $and, $or, $not and names of fields can be used here.');
   }
 };
 

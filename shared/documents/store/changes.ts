@@ -49,7 +49,7 @@ export const requireFeed = async (context: AccessContext): Promise<Feed> => {
   }
   if (clock.now() < feed.readyAt.getTime()) {
     throw notEnabled(
-      `The changes feed of "${name}" was just switched on, which not every part of the service knows yet. Please try again in a few seconds.`,
+      `The changes feed of "${name}" was just switched on, which not every part of the service knows yet. Retry in a few seconds.`,
     );
   }
   return feed;
@@ -120,7 +120,7 @@ const walkFeed = (
       return true;
     } catch (error) {
       if (!lacksIndex(error)) throw error;
-      throw notEnabled('The changes of this collection are just being prepared. Please try again in a minute.');
+      throw notEnabled('The changes of this collection are just being prepared. Retry in a minute.');
     }
   });
 

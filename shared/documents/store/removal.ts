@@ -37,7 +37,7 @@ const publish = async (project: Project, source: Collection, ids: readonly Objec
       }
     });
   } catch (error) {
-    logFailure({ message: 'Nobody was told of what followed a deletion', project: project.id }, error);
+    logFailure({ message: 'No one was notified of what followed a deletion', project: project.id }, error);
   }
 };
 

@@ -36,7 +36,7 @@ const tellOf = async (context: AccessContext, _id: ObjectId): Promise<void> => {
     const tombstone = await onProject(project, (db) => db.collection(collection.name).findOne({ _id }, { projection }));
     if (tombstone) await publishChange(context, [tombstone as Document]);
   } catch (error) {
-    logFailure({ message: 'Nobody was told of a deletion', project: project.id }, error);
+    logFailure({ message: 'No one was notified of a deletion', project: project.id }, error);
   }
 };
 

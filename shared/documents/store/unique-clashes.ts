@@ -12,7 +12,7 @@ const counter = new RateCounter();
 const tooManyClashes = ({ state }: OverLimit): AppError =>
   new AppError(
     'RATE_LIMITED',
-    `Too many values were sent that other documents already have. Try again in ${state.reset} seconds.`,
+    `Too many values were sent that other documents already have. Retry in ${state.reset} seconds.`,
     { retryAfter: state.reset },
   );
 

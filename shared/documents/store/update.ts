@@ -208,7 +208,7 @@ export const changeDocument = async <T>(context: AccessContext, id: string, chan
       known = { counting: stamped(context, countingOf(document)), isMeasured: true, ...(settled && { settled }) };
       return { document, bytes: bytes?.byteLength ?? 0 };
     },
-    busy: 'The document is being changed by others right now. Please try again.',
+    busy: 'The document is being changed by others right now. Retry.',
     ...((operation === 'upsert' || operations?.length) && { attempts: operatorAttempts }),
   });
 };

@@ -236,7 +236,7 @@ export const upsertDocuments = async (
   const items = await itemsOf(context, target, bodies);
   const isRepeat = (await storedEarlier(context, bodies.length)) !== undefined;
   const progress: Progress = { done: new Map() };
-  await retryOnConflict('The documents are being changed by others right now. Please try again.', () =>
+  await retryOnConflict('The documents are being changed by others right now. Retry.', () =>
     attempt(context, target, items, isRepeat, progress),
   );
   const written = items.flatMap(({ index }) => progress.done.get(index) ?? []);

@@ -98,7 +98,7 @@ export const upsertDocument = async (
   const earlier = await storedEarlier(context, 1);
   if (earlier?.documents[0]) return { ...(await shownToWriter(context, earlier.documents[0])), isNew: true };
   const isRepeat = earlier !== undefined;
-  return retryOnConflict('The document is being changed by others right now. Please try again.', () =>
+  return retryOnConflict('The document is being changed by others right now. Retry.', () =>
     upsertOnce(context, target, { body: filled, values, isRepeat }),
   );
 };

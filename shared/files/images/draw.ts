@@ -87,7 +87,7 @@ const drawIn = async (drawing: ResizeRequest, limit: number): Promise<ResizedIma
     if (error instanceof AppError) throw error;
     end(child);
     const why = over.signal.reason === 'exit' ? 'failed' : `took over ${limit / 1000} seconds`;
-    const message = `Making this size ${why}. Upload the picture again with fewer pixels, or in another format.`;
+    const message = `Making this size ${why}. Upload the image again with fewer pixels, or in another format.`;
     throw new VariantError('SERVICE_UNAVAILABLE', message, { cause: error });
   } finally {
     clearTimeout(timer);
@@ -140,7 +140,7 @@ const failedVariants = ({ unmadeSizes: sizes = new Set() }: FileItem) =>
   });
 
 const errorOf = ({ code, until }: StoredFailure, what: string): AppError => {
-  const message = `${what} could not be made a few minutes ago. Upload a picture that is smaller or can be read.`;
+  const message = `${what} could not be made a few minutes ago. Upload an image that is smaller or can be read.`;
   const retryAfter = Math.ceil((until - clock.now()) / 1000);
   return new AppError(code, message, statusOf[code] < 500 ? {} : { retryAfter });
 };
@@ -148,12 +148,12 @@ const errorOf = ({ code, until }: StoredFailure, what: string): AppError => {
 /** Throws the stored error if the image or this variant failed recently. */
 export const requireNoFailure = (item: FileItem, name: string): void => {
   const [whole] = toStoredFailure(item.unmade, item.unmadeUntil ?? 0);
-  if (whole) throw errorOf(whole, 'Sizes of this picture');
+  if (whole) throw errorOf(whole, 'Sizes of this image');
   const sizes = failedVariants(item);
   const own = sizes.find((size) => size.name === name);
   if (own) throw errorOf(own, 'This size');
   const [timeout, ...others] = sizes.filter(({ code }) => code === 'SERVICE_UNAVAILABLE');
-  if (timeout && others.length + 1 >= maxTimeouts) throw errorOf(timeout, 'Several sizes of this picture');
+  if (timeout && others.length + 1 >= maxTimeouts) throw errorOf(timeout, 'Several sizes of this image');
 };
 
 /** Limit per file; expired entries go first. */

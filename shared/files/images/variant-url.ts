@@ -41,7 +41,7 @@ export const parseVariantQuery = (parameters: readonly QueryParameter[]): Parsed
   const all = known.map(valuesOf);
   const problems = known.map((name, at) => {
     const values = all[at] as string[];
-    if (values.length > 1) return `${name} stands there ${values.length} times; name it once.`;
+    if (values.length > 1) return `${name} is sent ${values.length} times; send it once.`;
     return values.length === 0 ? '' : problemOf(name, values[0] as string);
   });
   const problem = problems.filter((text) => text !== '')[0];

@@ -13,13 +13,9 @@ export interface AnswerHeaders {
 }
 
 const internal = (cause: unknown): AppError =>
-  new AppError(
-    'INTERNAL_ERROR',
-    'Something went wrong on our side. Try again. If it persists, report the request id.',
-    {
-      cause,
-    },
-  );
+  new AppError('INTERNAL_ERROR', 'Something went wrong on our side. Retry. If it persists, report the request id.', {
+    cause,
+  });
 
 const { onError: write } = httpErrorHandler({ logger: false });
 

@@ -36,7 +36,7 @@ class Repeated extends Error {
   readonly answer: WholeAnswer;
 
   constructor(answer: WholeAnswer) {
-    super('This request was answered before');
+    super('This request has a stored response');
     this.answer = answer;
   }
 }
@@ -44,7 +44,7 @@ class Repeated extends Error {
 const underWay = (): AppError =>
   new AppError(
     'IDEMPOTENCY_IN_PROGRESS',
-    'The first request with this Idempotency-Key is still running. Try again in a second with the same key.',
+    'The first request with this Idempotency-Key is still running. Retry in a second with the same key.',
     { retryAfter: 1 },
   );
 

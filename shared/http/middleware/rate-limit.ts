@@ -68,7 +68,7 @@ export const consume = async (
     }
     if (!reads || !(error instanceof AppError)) throw error;
     uncountedUntil = clock.now() + pauseMs;
-    log.warn({ message: 'Requests go on uncounted: the table does not answer' });
+    log.warn({ message: 'Requests continue uncounted: the table does not respond' });
   }
 };
 

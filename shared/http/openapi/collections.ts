@@ -229,7 +229,7 @@ const inside = {
     type: 'string',
     enum: deleteActions,
     description:
-      'What happens to this document when the one that a Ref points at is deleted: its deletion is refused (restrict), or this one moves to the trash, is deleted, or loses the reference.',
+      'What happens to this document when the one that a Ref points at is deleted: its deletion is rejected (restrict), or this one moves to the trash, is deleted, or loses the reference.',
   },
   exists: {
     type: ['boolean', 'null'],

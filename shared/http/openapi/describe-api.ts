@@ -18,7 +18,7 @@ export const projectSchemes = {
 } as const;
 
 export const dashboardSchemes = {
-  dashboardToken: { ...bearer('Access token of a developer, as signing in answers it.'), bearerFormat: 'JWT' },
+  dashboardToken: { ...bearer('Access token of a developer, as sign-in returns it.'), bearerFormat: 'JWT' },
   personalAccessToken: bearer('`bslt_pat_…`: a personal access token with every scope that is named.'),
 } as const;
 

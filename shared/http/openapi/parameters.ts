@@ -51,7 +51,7 @@ const placeholders: Readonly<Record<string, Placeholder>> = {
     },
     example: 'github',
   },
-  providerId: text("Id of the mail, ours or the provider's."),
+  providerId: text("Id of the email, ours or the provider's."),
   webhookId: text('Id of the webhook.'),
   templateId: text('Id of the template; the key of a built-in one.'),
   audienceId: text('Id of the audience at the mail provider.', '78261eea-8f8b-4381-83c6-79fa7120f1cf'),

@@ -113,7 +113,7 @@ export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
     ...letter(
       'Your code for {{siteName}}',
       code('Enter this code at {{siteName}}:'),
-      paragraph('If you did not ask for it, you can ignore this mail.'),
+      paragraph('If you did not ask for it, you can ignore this email.'),
     ),
   },
   invite: {
@@ -123,7 +123,7 @@ export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
       'You are invited to {{siteName}}',
       [
         'Hi {{name}},',
-        'You are invited to join {{siteName}}. If you do not know what this is about, you can ignore this mail.',
+        'You are invited to join {{siteName}}. If you do not know what this is about, you can ignore this email.',
       ],
       'Accept the invitation',
     ),
@@ -132,10 +132,10 @@ export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
     name: 'Verification',
     ...asPublished,
     ...proof(
-      'Confirm your e-mail address for {{siteName}}',
-      'Please confirm that this e-mail address is yours, to finish setting up your account at {{siteName}}.',
-      'Confirm e-mail address',
-      'If you did not open an account at {{siteName}}, you can ignore this mail.',
+      'Confirm your email address for {{siteName}}',
+      'Confirm that this email address is yours, to finish setting up your account at {{siteName}}.',
+      'Confirm email address',
+      'If you did not open an account at {{siteName}}, you can ignore this email.',
     ),
   },
   'password-reset': {
@@ -143,9 +143,9 @@ export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
     ...asPublished,
     ...proof(
       'Reset your password for {{siteName}}',
-      'Somebody, hopefully you, asked for a new password for your account at {{siteName}}.',
+      'Someone, hopefully you, asked for a new password for your account at {{siteName}}.',
       'Choose a new password',
-      'If it was not you, ignore this mail: your password stays as it is.',
+      'If it was not you, ignore this email: your password stays as it is.',
     ),
   },
   'sign-in-code': {
@@ -153,19 +153,19 @@ export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
     ...asPublished,
     ...proof(
       'Your code to sign in to {{siteName}}',
-      'Somebody, hopefully you, wants to sign in to {{siteName}} with this e-mail address.',
+      'Someone, hopefully you, wants to sign in to {{siteName}} with this email address.',
       'Sign in',
-      'If it was not you, ignore this mail, and tell nobody the code.',
+      'If it was not you, ignore this email, and do not share the code.',
     ),
   },
   'email-change': {
     name: 'Address change',
     ...asPublished,
     ...proof(
-      'Confirm your new e-mail address for {{siteName}}',
-      'Please confirm that this e-mail address is yours, to use it for your account at {{siteName}}.',
-      'Confirm e-mail address',
-      'If you did not ask for it, ignore this mail: nothing changes.',
+      'Confirm your new email address for {{siteName}}',
+      'Confirm that this email address is yours, to use it for your account at {{siteName}}.',
+      'Confirm email address',
+      'If you did not ask for it, ignore this email: nothing changes.',
     ),
   },
   'account-change': {
@@ -194,8 +194,8 @@ export const builtInKeyOf = (text: string): BuiltInKey | undefined => {
 
 const subject = 'You are invited to the project {{project}}';
 const reason = paragraph('{{inviter}} invites you to the project "{{project}}" at {{siteName}}, as {{role}}.');
-const until = paragraph('Sign in, or register with this e-mail address, within {{days}} days.');
-const otherwise = paragraph('If you do not know what this is about, you can ignore this mail.');
+const until = paragraph('Sign in, or register with this email address, within {{days}} days.');
+const otherwise = paragraph('If you do not know what this is about, you can ignore this email.');
 
 /** Placeholders: `inviter`, `project`, `role`, `days`, `link`, or `token` without a dashboard URL. */
 export const invitationTemplate: BuiltIn = {

@@ -240,9 +240,7 @@ export const createMailTemplate = async (
   };
   requireUsable(wanted);
   return toTemplateView(
-    await retryOnConflict('Too many templates are being made at the same time. Please try again.', () =>
-      attempt(wanted),
-    ),
+    await retryOnConflict('Too many templates are being made at the same time. Retry.', () => attempt(wanted)),
   );
 };
 
@@ -284,7 +282,7 @@ export const updateMailTemplate = async (
     requireUsable({ ...edited, ...names });
     return replace(record, { ...Object.fromEntries(given), ...names });
   };
-  return toTemplateView(await retryOnConflict('The template is being changed by others. Please try again.', edit));
+  return toTemplateView(await retryOnConflict('The template is being changed by others. Retry.', edit));
 };
 
 /** Throws 404 `TEMPLATE_NOT_FOUND`. */

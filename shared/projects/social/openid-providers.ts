@@ -43,7 +43,7 @@ const vouches = ({ email, email_verified: verified }: Claims): boolean => Boolea
  */
 export const idTokenProfile = v.pipe(
   v.object({ claims, user: v.optional(claims) }),
-  v.check(({ claims: { sub }, user }) => user === undefined || user.sub === sub, 'The answers are about two people'),
+  v.check(({ claims: { sub }, user }) => user === undefined || user.sub === sub, 'The responses are about two people'),
   v.transform(({ claims: signed, user }) => {
     const address = user?.email && !vouches(signed) ? user : signed;
     const { email, email_verified } = address;

@@ -41,7 +41,7 @@ const profileApiProviders = {
     // GitHub Apps have permissions instead of scopes. 403 is also GitHub's rate limit, with another message.
     appFault: (part, status, body) =>
       part === 'emails' && (status === 404 || (status === 403 && v.is(notAccessible, body)))
-        ? 'GitHub does not give this app your e-mail addresses. Its developer has to grant the GitHub App the account permission "Email addresses: read".'
+        ? 'GitHub does not give this app your email addresses. Its developer has to grant the GitHub App the account permission "Email addresses: read".'
         : undefined,
   },
   discord: {

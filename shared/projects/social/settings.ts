@@ -54,7 +54,7 @@ const cache = new ShortCache<Discovered>(600_000, 500);
 const read = async (issuer: string): Promise<Discovered> => {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const { status, text } = await guardedRequest(url, { headers: { accept: 'application/json' }, ...providerLimits });
-  if (status !== 200) throw new Error(`The discovery document was answered with status ${status}`);
+  if (status !== 200) throw new Error(`The discovery document was returned with status ${status}`);
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), document), text);
   if (!parsed.success) throw new Error('The discovery document lacks what OpenID Connect asks for, or leads elsewhere');
   if (parsed.output.issuer !== issuer) throw new Error('The discovery document names another issuer');

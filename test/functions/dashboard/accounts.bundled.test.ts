@@ -67,7 +67,7 @@ describe('the emails', () => {
   test('a registration sends a link to the dashboard that verifies the address', async () => {
     const developer = await register();
     const mail = await mailAbout(developer.email, /Confirm/);
-    expect(mail.subject).toBe('Confirm your e-mail address for Basalt');
+    expect(mail.subject).toBe('Confirm your email address for Basalt');
     expect(linkIn(mail).href).toBe(`${inject('stack').dashboardUrl}/verify-email?token=${tokenIn(mail)}`);
     expect(await isVerified(developer)).toBe(false);
     const answer = await use('verify', { token: tokenIn(mail) }, { token: developer.token });

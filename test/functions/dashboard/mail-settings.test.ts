@@ -74,15 +74,15 @@ describe('PATCH /api/projects/:projectId with email settings', () => {
     [{ providerApiKey: 5 }, 'providerApiKey must be a String or null'],
     [
       { providerFromEmail: 'nobody' },
-      'providerFromEmail must be an e-mail address in ASCII (write a domain such as bücher.example as xn--bcher-kva.example), or Name <address>',
+      'providerFromEmail must be an email address in ASCII (write a domain such as bücher.example as xn--bcher-kva.example), or Name <address>',
     ],
     [
       { providerFromEmail: '' },
-      'providerFromEmail must be an e-mail address in ASCII (write a domain such as bücher.example as xn--bcher-kva.example), or Name <address>',
+      'providerFromEmail must be an email address in ASCII (write a domain such as bücher.example as xn--bcher-kva.example), or Name <address>',
     ],
     [
       { providerFromEmail: 'A\r\nBcc: b@example.org <a@example.com>' },
-      'providerFromEmail must be an e-mail address in ASCII (write a domain such as bücher.example as xn--bcher-kva.example), or Name <address>',
+      'providerFromEmail must be an email address in ASCII (write a domain such as bücher.example as xn--bcher-kva.example), or Name <address>',
     ],
     [{ providerFromEmail: ['a@example.com'] }, 'providerFromEmail must be a String or null'],
     [{ hasProviderApiKey: true }, 'hasProviderApiKey is not a known field'],

@@ -206,12 +206,12 @@ describe('an invitation', () => {
     [
       'email',
       'nobody',
-      'must be an e-mail address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
+      'must be an email address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
     ],
     [
       'email',
       'a@b.co\r\nBcc: c@d.co',
-      'must be an e-mail address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
+      'must be an email address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
     ],
   ])('400 for the %s %s', async (field, value, message) => {
     const body = { email: newAddress(), role: 'viewer', [field]: value };

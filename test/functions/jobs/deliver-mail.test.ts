@@ -139,7 +139,7 @@ describe('a mail that was accepted', () => {
     expect(log).toMatchObject({
       status: 'queued',
       to: [to],
-      subject: 'Confirm your e-mail address for Notes',
+      subject: 'Confirm your email address for Notes',
       templateUsed: 'verification',
       usingByok: false,
       job: { content: expect.any(String) as unknown },

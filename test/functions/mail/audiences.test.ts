@@ -126,12 +126,12 @@ describe('A contact', () => {
     [
       'with an address that is none',
       { email: 'ada' },
-      'email must be an e-mail address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
+      'email must be an email address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
     ],
     [
       'with a line break in its address',
       { email: 'a@b.cd\r\nBcc: x@y.zz' },
-      'email must be an e-mail address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
+      'email must be an email address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
     ],
     ['with a number for a name', { email: 'a@b.cd', firstName: 1 }, 'firstName must be a String or null'],
     ['with a text for a flag', { email: 'a@b.cd', unsubscribed: 'no' }, 'unsubscribed must be a Boolean'],

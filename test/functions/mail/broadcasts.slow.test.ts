@@ -178,12 +178,12 @@ describe('400 for a broadcast', () => {
     [
       'from no address',
       { from: 'me' },
-      'from must be an e-mail address in ASCII (write a domain such as bücher.example as xn--bcher-kva.example), or Name <address>',
+      'from must be an email address in ASCII (write a domain such as bücher.example as xn--bcher-kva.example), or Name <address>',
     ],
     [
       'from an address with a header',
       { from: 'a@b.cd\nBcc: x@y.zz' },
-      'from must be an e-mail address in ASCII (write a domain such as bücher.example as xn--bcher-kva.example), or Name <address>',
+      'from must be an email address in ASCII (write a domain such as bücher.example as xn--bcher-kva.example), or Name <address>',
     ],
     ['with a field nobody knows', { send: true }, 'send is not a known field'],
   ])('%s', async (_, more, message) => {

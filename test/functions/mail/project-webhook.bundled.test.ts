@@ -11,7 +11,7 @@ import type { TestProject } from '../../support/fixtures/project.ts';
 const secret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`;
 const otherSecret = `whsec_${Buffer.alloc(24, 10).toString('base64')}`;
 const processed = { status: 200, body: { success: true, message: 'Webhook processed.' } };
-const foreign = { status: 200, body: { success: true, message: 'Webhook ignored: no mail of this service.' } };
+const foreign = { status: 200, body: { success: true, message: 'Webhook ignored: not an email of this service.' } };
 const refused = { status: 400, body: { success: false, code: 'INVALID_SIGNATURE' } };
 
 let project: TestProject;

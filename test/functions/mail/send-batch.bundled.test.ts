@@ -69,7 +69,7 @@ describe('a batch', () => {
     expect(status).toBe(200);
     expect(body).toMatchObject({
       success: true,
-      message: '3 of 3 mails sent.',
+      message: '3 of 3 emails sent.',
       data: [{ id: anId }, { id: anId }, { id: anId }],
     });
     expect(batches()).toHaveLength(asked + 1);
@@ -209,7 +209,7 @@ describe('when the provider', () => {
     provider.next('lose the answer', 'lose the answer');
     const { body } = await send(batchOf(2));
     for (const { error } of body.data)
-      expect(error?.message).toMatch('The mail log will show whether the mail was sent');
+      expect(error?.message).toMatch('The mail log will show whether the email was sent');
     const [first, second] = (await logs()).slice(-2);
     if (!first || !second) throw new Error('There are no logs');
     for (const { job } of [first, second]) expect(job).toMatchObject({ slot: expect.any(String) as unknown });
@@ -222,7 +222,7 @@ describe('when the provider', () => {
     for (const { _id } of [first, second]) await deliverMail(_id.toHexString(), 1);
     expect((await logs()).slice(-2)).toMatchObject([
       { status: 'delivered' },
-      { status: 'failed', reason: 'The provider did not say whether it took the mail' },
+      { status: 'failed', reason: 'The provider did not say whether it accepted the email' },
     ]);
     expect([await used(), await held()]).toEqual([before + 1, []]);
   });
@@ -258,7 +258,7 @@ describe('suppressed addresses', () => {
 describe('log entries', () => {
   // Recent, because tests of the job that deletes old logs run concurrently.
   const day = new Date().setUTCHours(12, 0, 0, 0);
-  const refused = { code: 'MAIL_QUOTA_EXCEEDED', message: expect.stringMatching('takes 100 mails a day') as unknown };
+  const refused = { code: 'MAIL_QUOTA_EXCEEDED', message: expect.stringMatching('takes 100 emails a day') as unknown };
 
   beforeEach(async () => {
     project = await newProject([], await newDeveloper('free'));

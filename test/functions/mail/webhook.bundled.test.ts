@@ -10,8 +10,8 @@ import { deliver, eventOf } from '../../support/clients/webhook.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 const processed = { status: 200, body: { success: true, message: 'Webhook processed.' } };
-const ignored = { status: 200, body: { success: true, message: 'Webhook ignored: no event that changes a mail.' } };
-const foreign = { status: 200, body: { success: true, message: 'Webhook ignored: no mail of this service.' } };
+const ignored = { status: 200, body: { success: true, message: 'Webhook ignored: this event changes no email.' } };
+const foreign = { status: 200, body: { success: true, message: 'Webhook ignored: not an email of this service.' } };
 
 let project: TestProject;
 beforeAll(async () => {

@@ -34,7 +34,7 @@ const projectWith = async (left: number, settings = {}): Promise<{ api: UsersPro
 };
 
 const rowsOf = ({ id }: Project, status: object) => mailLogs.countDocuments({ projectId: new ObjectId(id), ...status });
-const overLimit = { status: 'failed', reason: /as many mails of user accounts today/ };
+const overLimit = { status: 'failed', reason: /as many emails of user accounts today/ };
 
 describe('the daily account emails of a project with the shared key', () => {
   test('201 for all of 50 concurrent sign-ups; the remaining emails are sent, and the log has the others', async () => {

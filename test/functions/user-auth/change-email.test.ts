@@ -60,7 +60,7 @@ describe('changing the address', () => {
     const answer = await ask(user, ` ${email.toUpperCase()} `);
     expect(Object.keys(answer.body)).toEqual(['success', 'message']);
     const mail = await mailTo(email);
-    expect(mail.subject).toBe('Confirm your new e-mail address for test project');
+    expect(mail.subject).toBe('Confirm your new email address for test project');
     expect(linkIn(mail).href).toBe(`${site}/change-email?token=${tokenIn(mail)}`);
     expect(await me(user)).toMatchObject({ email: user.email, emailVerified: false });
     const done = await confirm(user, { token: tokenIn(mail) });

@@ -83,7 +83,7 @@ describe('signing in by code', () => {
     const user = await verified();
     await send(user.email);
     const answer = await verify({ token: tokenIn(await mailAbout(user.email, /code/)) });
-    expect(answer).toMatchObject({ status: 200, body: { userId: user.userId, message: 'Logged in' } });
+    expect(answer).toMatchObject({ status: 200, body: { userId: user.userId, message: 'Signed in' } });
     expect(answer.cookies).toEqual([expect.stringContaining(`refresh_${project.id}=`)]);
     expect((await project.logIn(user)).status).toBe(200);
     expect((await project.refresh(user.refreshToken)).status).toBe(200);

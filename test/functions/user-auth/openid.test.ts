@@ -160,7 +160,7 @@ describe('a sign-in by discovery', () => {
 
   test('fails when the issuer has not verified the address', async () => {
     const landing = await signIn(project, 'unverified@example.com');
-    expect(landing.error).toMatch(/^acme has not verified your e-mail address/);
+    expect(landing.error).toMatch(/^acme has not verified your email address/);
   });
 
   test.each([
@@ -172,7 +172,7 @@ describe('a sign-in by discovery', () => {
       else url.searchParams.set('iss', said);
       return url;
     });
-    expect(landing).toMatchObject({ error: expect.stringMatching(/did not send this answer/), token: '' });
+    expect(landing).toMatchObject({ error: expect.stringMatching(/did not send this response/), token: '' });
   });
 
   test('fails when it began with another provider of the same issuer', async () => {

@@ -53,7 +53,7 @@ describe('sign-in', () => {
     const answer = await project.logIn({ email: ` ${email.toUpperCase()}`, password });
     expect(answer.status).toBe(200);
     const { accessToken, token, ...rest } = answer.body;
-    expect(rest).toEqual({ success: true, message: 'Logged in', expiresIn: '15m', userId, user });
+    expect(rest).toEqual({ success: true, message: 'Signed in', expiresIn: '15m', userId, user });
     expect(token).toBe(accessToken);
     expect(answer.cookies).toEqual([
       expect.stringMatching(new RegExp(`^refresh_${project.id}=[\\w-]{79}; HttpOnly; `)),

@@ -117,7 +117,7 @@ describe('a sign-in ends with an error and without a session', () => {
   test.each(Object.keys(tokenFaults))('when the token response is %s', async (fault) => {
     const landing = await signIn(fault);
     expect(landing).toMatchObject({
-      error: expect.stringMatching(/^GitHub did not .* Please try again\.$/),
+      error: expect.stringMatching(/^GitHub did not .* Retry\.$/),
       token: '',
     });
     await nobody();
@@ -141,7 +141,7 @@ describe('a sign-in ends with an error and without a session', () => {
 
   test.each(Object.keys(profileFaults))('when the profile response is %s', async (fault) => {
     expect(await signIn(`profile with ${fault}`)).toMatchObject({
-      error: 'GitHub did not tell who you are. Please try again.',
+      error: 'GitHub did not tell who you are. Retry.',
       token: '',
     });
     await nobody();

@@ -116,7 +116,7 @@ describe('a sign-in that fails', () => {
 
   test('ends with an error when the provider has not verified the address', async () => {
     const project = await newSocialProject();
-    const message = /^Google has not verified your e-mail address/;
+    const message = /^Google has not verified your email address/;
     expect((await signInWith(project, 'google', 'unverified@example.com')).error).toMatch(message);
     await noAccount(project);
 
@@ -154,7 +154,7 @@ describe('a sign-in that fails', () => {
     const { userId } = await signInWith(project, 'github', 'ada');
     await raiseCredentialVersion(projectScope(project.id), userId, blockingVersion);
     expect(await signInWith(project, 'github', 'ada')).toMatchObject({
-      error: 'Your account was changed at this very moment. Please sign in again.',
+      error: 'Your account was changed at this very moment. Sign in again.',
       token: '',
     });
   });
@@ -188,7 +188,7 @@ describe('a sign-in that fails', () => {
     const required = { key: 'colour', type: 'String', required: true };
     const project = await newSocialProject({ collection: { ...users, schema: [...(users.schema ?? []), required] } });
     expect((await signInWith(project, 'github', 'ada')).error).toBe(
-      'This app asks for more than GitHub tells: colour is required. Sign up with an e-mail address and a password instead.',
+      'This app asks for more than GitHub tells: colour is required. Sign up with an email address and a password instead.',
     );
     await noAccount(project);
   });

@@ -114,7 +114,7 @@ describe('a state', () => {
       next.browser,
       changed(next.callback, (url) => url.searchParams.set('error', '<script>alert(1)</script>')),
     );
-    expect(landing).toMatchObject(failure('GitHub did not confirm the sign-in. Please try again.'));
+    expect(landing).toMatchObject(failure('GitHub did not confirm the sign-in. Retry.'));
     expect(landing.url.href).not.toContain('script');
   });
 
@@ -125,7 +125,7 @@ describe('a state', () => {
   ])('fails with %s', async (_, change) => {
     const { browser, callback } = await begin();
     expect(await follow(browser, changed(callback, change))).toMatchObject(
-      failure('GitHub did not confirm the sign-in. Please try again.'),
+      failure('GitHub did not confirm the sign-in. Retry.'),
     );
   });
 
@@ -136,9 +136,7 @@ describe('a state', () => {
     const replayed = changed(second.callback, (url) =>
       url.searchParams.set('code', first.callback.searchParams.get('code') ?? ''),
     );
-    expect(await follow(second.browser, replayed)).toMatchObject(
-      failure('GitHub did not confirm the sign-in. Please try again.'),
-    );
+    expect(await follow(second.browser, replayed)).toMatchObject(failure('GitHub did not confirm the sign-in. Retry.'));
   });
 });
 

@@ -410,7 +410,7 @@ describe('a receiver', () => {
     const receipt = postEvent(receiver.url, {}, '{}');
     await came.promise;
     end();
-    expect(await receipt).toMatchObject({ status: null, error: 'There was no answer within 15 s.' });
+    expect(await receipt).toMatchObject({ status: null, error: 'There was no response within 15 s.' });
     expect(asked).toEqual([15 * second]);
   });
 

@@ -56,7 +56,7 @@ describe('an error', () => {
     expect(answer.headers).toMatchObject({ 'x-request-id': 'r-1', 'Content-Type': 'application/json' });
     expect(JSON.parse(answer.body)).toEqual({
       success: false,
-      message: 'Something went wrong on our side. Try again. If it persists, report the request id.',
+      message: 'Something went wrong on our side. Retry. If it persists, report the request id.',
       code: 'INTERNAL_ERROR',
       requestId: 'r-1',
       docUrl: `${docs}/reference/errors#internal_error`,

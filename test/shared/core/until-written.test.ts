@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { AppError } from '../../../shared/core/errors.ts';
 import { onDuplicateKey, retryOnConflict } from '../../../shared/core/retry.ts';
 
-const busy = 'Too many things are being made at once. Please try again.';
+const busy = 'Too many things are being made at once. Retry.';
 
 describe('a write that others may be in the way of', () => {
   test('is tried until an attempt is not null', async () => {

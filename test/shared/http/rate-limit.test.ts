@@ -22,7 +22,7 @@ vi.mock('../../../shared/rate-limit/rate-limit.ts', async (original) => ({
 }));
 
 let time = 1_000_000;
-const uncounted = [{ message: 'Requests go on uncounted: the table does not answer' }];
+const uncounted = [{ message: 'Requests continue uncounted: the table does not respond' }];
 
 /** What is said of each read that goes on uncounted. */
 const said = () => vi.mocked(log.warn).mock.calls;

@@ -8,7 +8,7 @@ const builtIn = accountMailFrom(null, verification, variables);
 const own = (content: Partial<MailContent>): MailContent => ({ subject: 'Own', html: null, text: null, ...content });
 
 test('a project without its own template sends the built-in one with the site’s name', () => {
-  expect(builtIn.subject).toBe('Confirm your e-mail address for Notes');
+  expect(builtIn.subject).toBe('Confirm your email address for Notes');
 });
 
 describe('a project’s own template is used', () => {

@@ -149,7 +149,7 @@ export const expectErrorLanding = ({ name, id, status, location }: Swept): void 
     page: id.endsWith('-developer-sign-in')
       ? expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/auth\/callback$/)
       : `${site}/auth/callback`,
-    error: expect.stringMatching(/ try again\.$/i),
+    error: expect.stringMatching(/\bretry\.$/i),
   });
   expect(searchParams.get('error')).not.toMatch(driverTalk);
 };

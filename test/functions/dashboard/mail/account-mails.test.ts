@@ -23,7 +23,7 @@ beforeAll(async () => {
   project = await newUsersProject({ settings: { providerApiKey: newProviderKey() } });
 });
 
-const builtIn = 'Confirm your e-mail address for test project';
+const builtIn = 'Confirm your email address for test project';
 
 describe('the emails of a project’s user accounts, sent with its own key', () => {
   test('have the project’s name and the link, also when the developer has verified no address', async () => {
@@ -31,7 +31,7 @@ describe('the emails of a project’s user accounts, sent with its own key', () 
     const settings = { providerApiKey: newProviderKey(), name };
     const own = await newUsersProject({ owner: await newUnverified('free'), settings });
     const mail = await mailAfterSignUp(own);
-    expect(mail.subject).toBe(`Confirm your e-mail address for ${name}`);
+    expect(mail.subject).toBe(`Confirm your email address for ${name}`);
     expect(linkIn(mail).href).toMatch(`${site}/verify-email?token=`);
   });
 
@@ -108,7 +108,7 @@ describe('the emails of user accounts, sent with the shared key', () => {
     const shared = await newUsersProject({ settings: { name: 'www.evil.example' } });
     const [{ from, subject, text }] = (await mailsOf(shared)).mails;
     expect(from).toBe(inject('stack').env.EMAIL_FROM);
-    expect(subject).toBe('Confirm your e-mail address for this app');
+    expect(subject).toBe('Confirm your email address for this app');
     expect(text).toContain('your account at this app');
   });
 

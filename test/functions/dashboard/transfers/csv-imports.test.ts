@@ -81,7 +81,7 @@ test.each([
   [
     'every line refused',
     'a\n1,2\n3,4',
-    /^Nothing was imported: all 2 lines were refused. Line 2: The row has 2 values/,
+    /^Nothing was imported: all 2 lines were rejected. Line 2: The row has 2 values/,
   ],
   ['a column twice', 'a,a\n1,2', /comes twice/],
   ['a column inside another', 'a,a.b\n1,2', /inside another/],

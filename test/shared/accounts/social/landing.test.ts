@@ -40,7 +40,7 @@ describe('the callback page of a failed sign-in', () => {
     ['error', 'a fault of ours', new Error('broken')],
     ['error', 'a database that is down', new AppError('DATABASE_UNAVAILABLE', 'The database cannot be reached.')],
     ['warn', 'a refusal', new AppError('SIGNUP_DISABLED', 'No sign-ups at present.')],
-    ['warn', 'callers who hinder each other', new AppError('TOO_MANY_WRITERS', 'Please try again.')],
+    ['warn', 'callers who hinder each other', new AppError('TOO_MANY_WRITERS', 'Retry.')],
     ['warn', 'what is not set up', new AppError('NOT_SET_UP', 'There is no key.')],
   ])('is logged as %s: %s', async (level, _what, error) => {
     expect((await failWith(error)).level).toBe(level);
@@ -52,6 +52,6 @@ describe('the callback page of a failed sign-in', () => {
     ['no Error at all', 'mongodb://user:password@host'],
     ['an object that looks like ours', { code: 'SIGNUP_DISABLED', message: 'connect ECONNREFUSED' }],
   ])('hides internal errors: %s', async (_what, error) => {
-    expect(await errorOf(error)).toBe('Something went wrong on our side. Try again.');
+    expect(await errorOf(error)).toBe('Something went wrong on our side. Retry.');
   });
 });

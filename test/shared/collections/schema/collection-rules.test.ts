@@ -57,7 +57,7 @@ describe('the schema of users', () => {
     expect(toUsersSchema(schema)).toEqual(schema);
   });
 
-  test('makes the e-mail address unique in any case', () => {
+  test('makes the email address unique in any case', () => {
     expect(toUsersSchema([field('email', { required: true }), password])).toEqual([email, password]);
   });
 

@@ -10,7 +10,7 @@ const users: Collection = {
 };
 
 describe('a public profile', () => {
-  it('shows the id, the dates and the fields of the schema but e-mail and password', () => {
+  it('shows the id, the dates and the fields of the schema but email and password', () => {
     const dates = { createdAt: new Date(1), updatedAt: new Date(2) };
     const user = {
       _id: 1,

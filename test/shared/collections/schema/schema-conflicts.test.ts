@@ -4,5 +4,5 @@ import { schemaConflict } from '../../../../shared/collections/schema/schema-cha
 test('409 SCHEMA_CONFLICT has errors where there are any, and no empty list of them', () => {
   const errors = [{ field: 'a', message: 'a is required' }];
   expect(schemaConflict('Change it.', errors)).toMatchObject({ code: 'SCHEMA_CONFLICT', errors });
-  expect(schemaConflict('Please try again.').errors).toBeUndefined();
+  expect(schemaConflict('Retry.').errors).toBeUndefined();
 });

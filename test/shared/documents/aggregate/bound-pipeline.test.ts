@@ -216,11 +216,11 @@ describe('the rule of loops', () => {
   const nested = (depth: number): unknown => (depth === 0 ? 1 : { $map: { input: '$a', in: nested(depth - 1) } });
 
   test('INVALID_PIPELINE for three nested loops, at any position', () => {
-    expect(setting(nested(3))).toContain('loops ($map, $filter, $reduce) may stand 2 deep');
+    expect(setting(nested(3))).toContain('loops ($map, $filter, $reduce) may be used 2 deep');
     expect(setting({ $filter: { input: '$a', cond: { $gt: [{ $size: nested(2) }, 1] } } })).toContain(
-      'may stand 2 deep',
+      'may be used 2 deep',
     );
-    expect(refusal(() => boundPipeline([{ $set: { 'a.x': nested(2) } }]))).toContain('may stand 2 deep');
+    expect(refusal(() => boundPipeline([{ $set: { 'a.x': nested(2) } }]))).toContain('may be used 2 deep');
     expect(setting(nested(2))).toBe('nothing was refused');
   });
 });
