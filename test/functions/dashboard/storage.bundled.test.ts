@@ -341,8 +341,8 @@ describe('the project’s own storage', () => {
   });
 
   test.each<[string, string, string, object]>([
-    ['a secret that is wrong', 'accessKeyId', 'refused accessKeyId and secretAccessKey', { secretAccessKey: 'x' }],
-    ['an access key that is unknown', 'accessKeyId', 'refused accessKeyId and secretAccessKey', { accessKeyId: 'x' }],
+    ['a secret that is wrong', 'accessKeyId', 'rejected accessKeyId and secretAccessKey', { secretAccessKey: 'x' }],
+    ['an access key that is unknown', 'accessKeyId', 'rejected accessKeyId and secretAccessKey', { accessKeyId: 'x' }],
     ['a bucket that is missing', 'bucket', 'does not exist', { bucket: 'none' }],
     ['another region', 'region', 'region is not', { region: 'eu-north-1' }],
   ])('400 with %s, and the storage stays unchanged', async (_what, field, message, change) => {

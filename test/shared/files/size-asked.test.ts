@@ -52,7 +52,7 @@ const refused = [
   ['w=', 'w must be one of'],
   ['w=640.0', 'w must be one of'],
   ['w=%36%34', 'w must be one of'],
-  ['w=64&w=64', 'w stands there 2 times'],
+  ['w=64&w=64', 'w is sent 2 times'],
   ['fit=fill', 'fit must be one of cover, contain'],
   ['format=gif', 'format must be one of webp, avif, jpeg, png'],
   ['w=640&format=WEBP', 'format must be one of'],

@@ -20,7 +20,7 @@ describe('an aggregation that MongoDB rejects', () => {
     ['INVALID_PIPELINE', 31082, 'requires additional configuration', 'search index'],
     ['INVALID_PIPELINE', 51091, 'Regular expression is invalid', 'regular expression'],
     ['INVALID_PIPELINE', 40228, "'newRoot' must evaluate to an object", 'must be an object'],
-    ['INVALID_PIPELINE', 99_999_999, 'something new', 'refused at a stage'],
+    ['INVALID_PIPELINE', 99_999_999, 'something new', 'rejected at a stage'],
     ['QUERY_TIMEOUT', 50, 'operation exceeded time limit', '5 seconds'],
     ['RESULT_TOO_LARGE', 10334, 'BSONObj size: 20000000 is invalid', '16 MiB'],
     ['RESULT_TOO_LARGE', 17419, 'Resulting document is too large', '16 MiB'],
