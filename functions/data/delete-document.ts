@@ -1,6 +1,7 @@
 import { deleteDocument } from '../../shared/documents/store/trash.ts';
+import { preconditionsOf } from '../../shared/http/preconditions.ts';
 import { dataWriteEndpoint } from '../../shared/http/project-endpoint.ts';
-import { preconditionsOf, respond } from '../../shared/http/reply.ts';
+import { respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['delete-document'];

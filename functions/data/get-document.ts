@@ -1,7 +1,8 @@
 import { getDocument } from '../../shared/documents/query/get-document.ts';
 import { parsePopulate } from '../../shared/documents/query/list-query.ts';
+import { isKnown, notModified } from '../../shared/http/preconditions.ts';
 import { dataEndpoint } from '../../shared/http/project-endpoint.ts';
-import { isKnown, notModified, respond } from '../../shared/http/reply.ts';
+import { respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['get-document'];

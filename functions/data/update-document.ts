@@ -1,8 +1,9 @@
 import { validationFailed } from '../../shared/core/errors.ts';
 import { insertById } from '../../shared/documents/store/insert-by-id.ts';
 import { updateDocument } from '../../shared/documents/store/update.ts';
+import { mustNotExist, preconditionsOf } from '../../shared/http/preconditions.ts';
 import { dataWriteEndpoint } from '../../shared/http/project-endpoint.ts';
-import { created, mustNotExist, preconditionsOf, respond } from '../../shared/http/reply.ts';
+import { created, respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';
 
 const conditionWithoutDocument = () =>

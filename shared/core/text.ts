@@ -41,3 +41,6 @@ export const cutText = (text: string, most: number, end = ''): string =>
  */
 export const listOf = <const S extends v.GenericSchema>(entry: S, most: number, tooMany: string, noList: string) =>
   v.pipe(v.array(v.unknown(), noList), v.maxLength(most, tooMany), v.array(entry));
+
+/** A revision as an `ETag`. */
+export const etagOf = (revision: number): string => `"${revision}"`;

@@ -83,9 +83,6 @@ export const countings: readonly Counting[] = [counting, countingAnew];
 export const countingOf = ({ [revisionField]: value }: Document): Counting =>
   value === undefined || isRevision(value) ? counting : countingAnew;
 
-/** A revision as an `ETag`. */
-export const etagOf = (revision: number): string => `"${revision}"`;
-
 export const isAt = (revision: number): MongoDocument => ({ $expr: { $eq: [current, revision] } });
 
 /** A document without its hidden fields. */

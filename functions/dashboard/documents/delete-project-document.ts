@@ -1,6 +1,7 @@
 import { deleteDocument } from '../../../shared/documents/store/trash.ts';
 import { ownedDocumentsEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
-import { preconditionsOf, respond } from '../../../shared/http/reply.ts';
+import { preconditionsOf } from '../../../shared/http/preconditions.ts';
+import { respond } from '../../../shared/http/reply.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['delete-project-document'];

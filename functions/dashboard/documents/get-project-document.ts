@@ -1,7 +1,8 @@
 import { getDocument } from '../../../shared/documents/query/get-document.ts';
 import { parsePopulate } from '../../../shared/documents/query/list-query.ts';
 import { ownedCollectionEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
-import { isKnown, notModified, respond } from '../../../shared/http/reply.ts';
+import { isKnown, notModified } from '../../../shared/http/preconditions.ts';
+import { respond } from '../../../shared/http/reply.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['get-project-document'];

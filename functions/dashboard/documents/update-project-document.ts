@@ -1,6 +1,7 @@
 import { updateDocument } from '../../../shared/documents/store/update.ts';
 import { ownedDocumentsEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
-import { preconditionsOf, respond } from '../../../shared/http/reply.ts';
+import { preconditionsOf } from '../../../shared/http/preconditions.ts';
+import { respond } from '../../../shared/http/reply.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['update-project-document'];

@@ -1,6 +1,7 @@
 import { restoreDocument } from '../../../shared/documents/store/trash.ts';
 import { ownedDocumentsEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
-import { preconditionsOf, respond } from '../../../shared/http/reply.ts';
+import { preconditionsOf } from '../../../shared/http/preconditions.ts';
+import { respond } from '../../../shared/http/reply.ts';
 import { dashboardTrashRoutes } from './routes.ts';
 
 const route = dashboardTrashRoutes['restore-project-document'];

@@ -1,9 +1,10 @@
 import { requireKnownPaths } from '../../collections/schema/field-path.ts';
 import { AppError } from '../../core/errors.ts';
 import { fitsResponse, jsonOf } from '../../core/json.ts';
+import { etagOf } from '../../core/text.ts';
 import type { AccessContext } from '../access/access.ts';
 import { hasUnreadable, unreadableFor, unusableIn } from '../access/field-rights.ts';
-import { type Document, etagOf, revisionOf } from '../document.ts';
+import { type Document, revisionOf } from '../document.ts';
 import { allOf, type Condition, mayReveal } from '../query/condition.ts';
 import { type ParsedFilter, pathsOf } from '../query/filter.ts';
 import { requireUsable } from '../query/readable.ts';
