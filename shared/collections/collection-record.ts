@@ -19,7 +19,10 @@ type CollectionState = 'creating' | 'active' | 'deleting' | 'dropped';
  * collections, so that a unique index enforces the plan's limit. `indexes`: those that the developer created.
  */
 export interface CollectionRecord
-  extends Pick<Collection, 'name' | 'schema' | 'searchLanguage' | 'closed' | 'feed' | 'ruleIndexes' | 'uniqueLists'> {
+  extends Pick<
+    Collection,
+    'name' | 'schema' | 'searchLanguage' | 'closed' | 'feed' | 'ruleIndexes' | 'uniqueLists' | 'effects'
+  > {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
   readonly slot: number | ObjectId;
@@ -44,6 +47,7 @@ export const toCollection = (record: CollectionRecord): Collection => ({
   rls: { ...noRowSecurity, ...record.rls },
   ...(record.searchLanguage && { searchLanguage: record.searchLanguage }),
   ...(record.closed && { closed: true }),
+  ...(record.effects?.length && { effects: record.effects }),
   ...(record.ruleIndexes && { ruleIndexes: record.ruleIndexes }),
   ...(record.uniqueLists?.length && { uniqueLists: record.uniqueLists }),
   ...(isPrivate(record.rls) && record.indexes
@@ -83,7 +87,9 @@ export const activeRecords = (project: Project, options: FindOptions): Promise<C
 
 export const activeCollections = async (project: Project): Promise<readonly Collection[]> =>
   (
-    await activeRecords(project, { projection: { name: 1, schema: 1, rls: 1, searchLanguage: 1, closed: 1, feed: 1 } })
+    await activeRecords(project, {
+      projection: { name: 1, schema: 1, rls: 1, searchLanguage: 1, closed: 1, feed: 1, effects: 1 },
+    })
   ).map(toCollection);
 
 /** 404. Shows at most 63 characters of the name. */

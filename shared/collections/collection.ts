@@ -87,6 +87,9 @@ export interface Feed {
   readonly readyAt: Date;
 }
 
+/** An effect as the developer sent it: values that the service computes when a document is written. */
+export type EffectInput = { readonly [key: string]: unknown };
+
 /** `schema: null` accepts any JSON object. */
 export interface Collection {
   readonly name: string;
@@ -101,6 +104,7 @@ export interface Collection {
   readonly ruleIndexes?: readonly string[];
   /** True if documents have no fields outside the schema. */
   readonly closed?: boolean;
+  readonly effects?: readonly EffectInput[];
   /** Present if the collection has or had a changes feed. */
   readonly feed?: Feed | null;
   /** Distinguishes collections that had the same name; present with `feed`. */

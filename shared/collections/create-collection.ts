@@ -13,6 +13,7 @@ import { type Project, projectRecords } from '../projects/project.ts';
 import type { Collection, Feed } from './collection.ts';
 import { type CollectionRecord, collectionRecords, leasedCollections, leaseEnd } from './collection-record.ts';
 import { dropCollection, mayGoOn, takeOverDeletion } from './delete-collection.ts';
+import { effectList } from './effects/parse-effects.ts';
 import { customerUriOf, onCollection, summarize } from './find-collections.ts';
 import { buildMissing } from './indexes/build.ts';
 import { managedIndexes, requireIndexRoom } from './indexes/indexes.ts';
@@ -118,11 +119,12 @@ export interface CollectionInput {
   readonly changes?: boolean | undefined;
   readonly closed?: boolean | undefined;
   readonly unique?: unknown;
+  readonly effects?: unknown;
 }
 
 export const parseCollection = (
   name: string,
-  { schema: given, rls, searchLanguage, changes = false, closed = false, unique }: CollectionInput,
+  { schema: given, rls, searchLanguage, changes = false, closed = false, unique, effects: sent }: CollectionInput,
   feed: Feed | null = newFeed(changes),
 ): Collection => {
   requireCollectionName(name);
@@ -134,6 +136,7 @@ export const parseCollection = (
   const rowSecurity = parseRowSecurity(rls, name, schema);
   requireOwners(name, schema, rowSecurity);
   const uniqueLists = parseUniqueLists({ name, schema, rls: rowSecurity }, unique);
+  const effects = effectList({ name }, sent);
   requireFeedFits(name, schema, feed);
   if (name === usersCollection) requireUsersStay(schema);
   requireIndexRoom(schema ?? [], feed?.on, uniqueLists.length + deletionRefs({ schema }).length);
@@ -145,6 +148,7 @@ export const parseCollection = (
     ...(searchLanguage && { searchLanguage }),
     ...(closed && { closed }),
     ...(uniqueLists.length > 0 && { uniqueLists }),
+    ...(effects.length > 0 && { effects }),
   };
 };
 

@@ -33,8 +33,11 @@ const textBytes = ({ default: fallback = '', ...value }: Field): number => {
 const maxBytes = 24 * 1024 * 1024;
 
 /** Approximate memory of a cached collection; nearly all of it is the schema. */
-export const collectionBytes = ({ schema }: Collection): number =>
-  allFields(schema ?? []).reduce((sum, field) => sum + fieldBytes + textBytes(field), fieldBytes);
+export const collectionBytes = ({ schema, effects }: Collection): number =>
+  allFields(schema ?? []).reduce(
+    (sum, field) => sum + fieldBytes + textBytes(field),
+    fieldBytes + (effects ? 4 * JSON.stringify(effects).length : 0),
+  );
 
 interface Remembered<T> {
   readonly isMiss: (found: T) => boolean;
@@ -145,6 +148,7 @@ export const summarize = async (project: Project, record: CollectionRecord) => (
   ...(record.searchLanguage && { searchLanguage: record.searchLanguage }),
   ...(record.closed && { closed: true }),
   ...(record.uniqueLists?.length && { unique: [...record.uniqueLists] }),
+  ...(record.effects?.length && { effects: [...record.effects] }),
   changes: record.feed?.on ?? false,
   documents: await documentsIn(project, record.name),
   createdAt: record.createdAt,

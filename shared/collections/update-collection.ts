@@ -94,8 +94,17 @@ interface CollectionChanges extends Partial<Omit<CollectionInput, 'rls'>> {
 /** Saves only if the record is still the one that was checked. */
 const save = async (before: CollectionRecord, now: Collection): Promise<CollectionRecord> => {
   const updatedAt = new Date(Math.max(clock.now(), before.updatedAt.getTime() + 1));
-  const { schema, rls, searchLanguage, closed = false, feed = null, ruleIndexes = [], uniqueLists = [] } = now;
-  const options = { feed, ruleIndexes, closed, uniqueLists, ...(searchLanguage && { searchLanguage }) };
+  const {
+    schema,
+    rls,
+    searchLanguage,
+    closed = false,
+    feed = null,
+    ruleIndexes = [],
+    uniqueLists = [],
+    effects = [],
+  } = now;
+  const options = { feed, ruleIndexes, closed, uniqueLists, effects, ...(searchLanguage && { searchLanguage }) };
   const changes = { schema, rls, ...options, updatedAt };
   const saved = await claimStale(leasedCollections, before, { $set: changes });
   if (!saved) throw schemaConflict('The collection was changed by someone else at the same time. Retry.');
@@ -129,7 +138,17 @@ const throttled =
 export const updateCollection = async (
   project: Project,
   name: string,
-  { name: sameName = name, schema, rls, searchLanguage, changes, closed, unique, force = false }: CollectionChanges,
+  {
+    name: sameName = name,
+    schema,
+    rls,
+    searchLanguage,
+    changes,
+    closed,
+    unique,
+    effects,
+    force = false,
+  }: CollectionChanges,
 ) => {
   const end = clock.now() + limitMs;
   const leftMs = (): number => {
@@ -147,6 +166,7 @@ export const updateCollection = async (
       searchLanguage: searchLanguage ?? before.searchLanguage,
       closed: closed ?? before.closed,
       unique: unique === undefined ? before.uniqueLists : unique,
+      effects: effects === undefined ? before.effects : effects,
     },
     changedFeed(before.feed ?? null, changes),
   );

@@ -8,6 +8,7 @@ export const statusOf = {
   VALIDATION_FAILED: 400, // One or more fields are not valid. `errors` lists each field.
   INVALID_SCHEMA: 400, // The schema of a collection is not valid. `errors` names the path.
   INVALID_RLS: 400, // A rule of row-level security is not valid. `errors` names its path.
+  INVALID_EFFECT: 400, // An effect of a collection is not valid. `errors` names its path.
   INVALID_INDEX: 400, // The index is not valid, or the collection has 20 indexes already.
   INVALID_UPDATE: 400, // The update has a path, a value or an operator that cannot be used.
   NOTHING_TO_UPDATE: 400, // The body changes nothing. Name at least one field.
@@ -107,6 +108,7 @@ export const statusOf = {
   SECOND_FACTOR_EXISTS: 409, // The account has an authenticator app. Remove it first.
   LAST_WAY_TO_SIGN_IN: 409, // It is the account's last sign-in method. Add another one first.
   DUPLICATE_VALUE: 409, // Another document has this value in a unique field. Choose another value.
+  EFFECT_REFUSED: 409, // An effect of the collection could not compute a value. `errors` names the path that it reads.
   STILL_REFERENCED: 409, // Active documents refer to this one, or to one that would follow it. `errors` names their collections.
   SCHEMA_CONFLICT: 409, // Stored documents or indexes do not fit. `errors` gives examples.
   INDEX_EXISTS: 409, // The collection has an index of this name. Choose another name.

@@ -1,11 +1,10 @@
 import type { ObjectId } from 'mongodb';
-import type { Collection } from '../collections/collection.ts';
-import { clock } from '../core/clock.ts';
-import { AppError, validationFailed } from '../core/errors.ts';
+import { AppError, isClientError, statusOf, validationFailed } from '../core/errors.ts';
 import { parseJsonValue } from '../core/json.ts';
 import { idOf } from '../core/values.ts';
+import type { AccessContext } from '../documents/access/access.ts';
 import type { JsonObject } from '../documents/document.ts';
-import { newDocument } from '../documents/store/insert.ts';
+import { madeOf } from '../documents/store/insert.ts';
 import { isJsonObject } from '../documents/values.ts';
 import { importedId, lineErrors, maxLines, type Prepared } from './import-batch.ts';
 import type { ImportRecord, LineError } from './transfer.ts';
@@ -233,18 +232,26 @@ const idFor = (
   return { _id: id, isOwn: true };
 };
 
-const prepare = (collection: Collection, record: ImportRecord, line: ImportLine): Prepared | readonly LineError[] => {
+const prepare = async (
+  { project, collection }: Target,
+  record: ImportRecord,
+  line: ImportLine,
+): Promise<Prepared | readonly LineError[]> => {
   if ('problem' in line) return [{ line: line.line, field: '', message: line.problem }];
   try {
     const { _id, isOwn } = idFor(record, line.line, line.body);
-    const { document, size } = newDocument(collection, { kind: 'secret' }, line.body, clock.now());
+    const { document, size } = await madeOf({ project, collection, caller: { kind: 'secret' } }, line.body, _id);
     return { line: line.line, size, isOwn, document: { ...document, _id } };
   } catch (error) {
+    // A database that is busy or down says nothing about the line.
+    if (!isClientError(error) || statusOf[error.code] === 429) throw error;
     return lineErrors(line.line, error);
   }
 };
 
 type Lines = AsyncIterable<ImportLine>;
+
+type Target = Pick<AccessContext, 'project' | 'collection'>;
 
 /**
  * Validates lines after a position like inserts with the secret key. The last batch contains the reason if the file is
@@ -252,7 +259,7 @@ type Lines = AsyncIterable<ImportLine>;
  */
 export async function* importBatches(
   lines: Lines,
-  collection: Collection,
+  target: Target,
   record: ImportRecord,
 ): AsyncGenerator<Batch, void, void> {
   let batch = new Batch({ line: record.line, bytes: record.bytes ?? 0 });
@@ -264,12 +271,12 @@ export async function* importBatches(
         yield batch;
         batch = new Batch(batch);
       }
-      let prepared = prepare(collection, record, line);
+      let prepared = await prepare(target, record, line);
       if ('document' in prepared && batch.has(prepared.document._id)) {
         yield batch;
         batch = new Batch(batch);
         // Documents must be dated after the saved progress.
-        prepared = prepare(collection, record, line);
+        prepared = await prepare(target, record, line);
       }
       [batch.line, batch.bytes] = [line.line, line.bytes];
       if ('document' in prepared) batch.add(prepared);

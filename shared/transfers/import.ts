@@ -88,11 +88,11 @@ const emptyReason = ({ inserted, rejected, skipped = 0, errors }: ImportRecord):
  */
 export const runImport = async (claimed: ImportRecord, withinMs: number): Promise<void> => {
   const deadline = clock.now() + withinMs;
-  const { collection, editedAt } = await loadContext(claimed);
+  const { project, collection, editedAt } = await loadContext(claimed);
   const file = await managedBucket.head(transferKey(claimed));
   if (!file) throw new TransferFailure('The file is not there any more.');
   let record = claimed;
-  for await (const batch of importBatches(linesOf(record, file, collection), collection, record)) {
+  for await (const batch of importBatches(linesOf(record, file, collection), { project, collection }, record)) {
     const now = await loadContext(record);
     // The schema changed after these lines were checked; the next run uses the new one.
     if (now.editedAt.getTime() !== editedAt.getTime()) return requeueTransfer(record);

@@ -10,7 +10,7 @@ const route = dashboardCollectionRoutes['create-collection'];
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
   const { name, ...definition } = input.body;
   const collection = await createCollection(owned.project, name, definition);
-  const ofRules = collection.rls.rules ? await ruleHints(owned.project, collection.name) : [];
+  const ofRules = collection.rls.rules || collection.effects ? await ruleHints(owned.project, collection.name) : [];
   const all = [...(collectionHints(definition, collection) ?? []), ...ofRules];
   const hints = all.length > 0 ? all : undefined;
   return respond(route, { success: true, data: collection, message: 'Collection created', hints });

@@ -31,7 +31,7 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
     body: NewCollectionBody,
     response: { status: 201, body: CollectionSavedAnswer },
     example: { body: { name: collectionName, schema: fields, rls: { enabled: false }, changes: true } },
-    errors: ['INVALID_NAME', 'INVALID_SCHEMA', 'INVALID_RLS', 'COLLECTION_EXISTS', 'PLAN_LIMIT'],
+    errors: ['INVALID_NAME', 'INVALID_SCHEMA', 'INVALID_RLS', 'INVALID_EFFECT', 'COLLECTION_EXISTS', 'PLAN_LIMIT'],
   },
   'list-collections': {
     method: 'GET',
@@ -53,7 +53,7 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
     body: CollectionChangesBody,
     response: { status: 200, body: CollectionSavedAnswer },
     example: { body: { schema: [...fields, { key: 'subtitle', type: 'String' }] } },
-    errors: ['INVALID_NAME', 'INVALID_SCHEMA', 'INVALID_RLS', 'SCHEMA_CONFLICT', 'COLLECTION_EXISTS'],
+    errors: ['INVALID_NAME', 'INVALID_SCHEMA', 'INVALID_RLS', 'INVALID_EFFECT', 'SCHEMA_CONFLICT', 'COLLECTION_EXISTS'],
   },
   'delete-collection': {
     method: 'DELETE',

@@ -74,6 +74,19 @@ const unique = v.optional(
   ),
 );
 
+/** Parsed by `parseEffects`. */
+const effects = v.optional(
+  v.pipe(
+    v.unknown(),
+    v.metadata({
+      type: ['array', 'null'],
+      maxItems: 5,
+      items: { type: 'object' },
+      description: 'Values that the service computes when a document is written; an edit replaces the whole list.',
+    }),
+  ),
+);
+
 export const NewCollectionBody = strictBody({
   name: text,
   schema,
@@ -82,6 +95,7 @@ export const NewCollectionBody = strictBody({
   changes,
   closed,
   unique,
+  effects,
 });
 export const CollectionChangesBody = strictBody({
   name: v.optional(text),
@@ -91,6 +105,7 @@ export const CollectionChangesBody = strictBody({
   changes,
   closed,
   unique,
+  effects,
   force: v.optional(flag),
 });
 
@@ -104,6 +119,11 @@ export const NewIndexBody = strictBody({
   name: v.optional(text),
 });
 
+const anyDocument = v.pipe(
+  v.custom<Record<string, unknown>>(isPlainObject, 'must be an Object'),
+  v.metadata({ type: 'object' }),
+);
+
 const Collection = v.object({
   name: v.string(),
   schema: v.nullable(v.array(FieldAnswer)),
@@ -111,17 +131,13 @@ const Collection = v.object({
   searchLanguage: v.optional(Language),
   closed: v.optional(v.boolean()),
   unique: v.optional(v.array(UniqueListAnswer)),
+  effects: v.optional(v.array(anyDocument)),
   changes: v.boolean(),
   /** `null` while the customer's database is unavailable. */
   documents: v.nullable(v.number()),
   createdAt: v.date(),
   updatedAt: v.date(),
 });
-
-const anyDocument = v.pipe(
-  v.custom<Record<string, unknown>>(isPlainObject, 'must be an Object'),
-  v.metadata({ type: 'object' }),
-);
 
 export const TrialBody = strictBody({
   operation: v.picklist([...triedOperations, 'read'], `must be one of ${triedOperations.join(', ')}`),

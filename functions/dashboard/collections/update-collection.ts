@@ -10,7 +10,7 @@ const route = dashboardCollectionRoutes['update-collection'];
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
   const { body } = input;
   const { collection, schemaBefore } = await updateCollection(owned.project, input.params.collectionName, body);
-  const ofRules = collection.rls.rules ? await ruleHints(owned.project, collection.name) : [];
+  const ofRules = collection.rls.rules || collection.effects ? await ruleHints(owned.project, collection.name) : [];
   // Changing only the owner field can drop the default of an existing field.
   const given = body.rls === undefined ? body : { ...body, schema: body.schema ?? schemaBefore };
   const all = [...(collectionHints(given, collection) ?? []), ...ofRules];

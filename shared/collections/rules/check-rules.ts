@@ -4,6 +4,8 @@ import { isPlainObject } from '../../core/json.ts';
 import type { Project } from '../../projects/project.ts';
 import { type Collection, hasRules, rowSecurityModes } from '../collection.ts';
 import { activeCollections } from '../collection-record.ts';
+import { effectHints } from '../effects/effect-hints.ts';
+import { parseEffects } from '../effects/parse-effects.ts';
 import { usersCollection } from '../names.ts';
 import { hasFieldRules, rightsOf } from '../schema/field-rights.ts';
 import { isScalar } from '../schema/field-types.ts';
@@ -25,6 +27,7 @@ export const byName = (collections: readonly Collection[]): ReadonlyMap<string, 
 
 const rulesIn = (collection: Collection, known: ReadonlyMap<string, Collection>): Rules | undefined => {
   if (hasFieldRules(collection)) parseFieldRules(collection, known);
+  if (collection.effects) parseEffects(collection, known);
   return hasRules(collection.rls) ? parseRules(collection, known, collection.rls.rules) : undefined;
 };
 
@@ -33,7 +36,7 @@ const misfit = (collection: Collection, known: ReadonlyMap<string, Collection>):
     rulesIn(collection, known);
     return undefined;
   } catch (error) {
-    if (error instanceof AppError && error.code === 'INVALID_RLS') return error;
+    if (error instanceof AppError && (error.code === 'INVALID_RLS' || error.code === 'INVALID_EFFECT')) return error;
     throw error;
   }
 };
@@ -45,8 +48,9 @@ const requireStillFit = (checked: readonly Collection[], before: readonly Collec
     const error = misfit(collection, knownNow);
     const old = knownBefore.get(collection.name);
     if (!error || (old && misfit(old, knownBefore))) continue;
+    const what = error.code === 'INVALID_EFFECT' ? 'effect' : 'rule';
     throw schemaConflict(
-      `A rule of the collection "${collection.name}" would not hold any more: ${error.message} Change that rule first.`,
+      `${what === 'rule' ? 'A rule' : 'An effect'} of the collection "${collection.name}" would not hold any more: ${error.message} Change that ${what} first.`,
       [{ field: `${collection.name}: ${error.errors?.[0]?.field ?? 'rules'}`, message: error.message }],
       error,
     );
@@ -71,9 +75,10 @@ export const directoryIndexes = ({ directory }: Pick<Project, 'directory'>, user
     : [];
 
 /**
- * Validates a collection's rules, and other collections' rules against its schema. Returns the collection with the
- * indexes that its rules need. Throws 400 `INVALID_RLS`, 409 `SCHEMA_CONFLICT` if existing rules name something that
- * the edit removes. `isNew`: no rule can name it yet. One query if there are rules, or if it is an edit.
+ * Validates a collection's rules and effects, and those of other collections against its schema. Returns the
+ * collection with the indexes that its rules need. Throws 400 `INVALID_RLS`, `INVALID_EFFECT`, 409 `SCHEMA_CONFLICT` if
+ * existing ones name something that the edit removes. `isNew`: none can name it yet. One query if there are rules or
+ * effects, or if it is an edit.
  */
 export const checkRules = async (project: Project, collection: Collection, isNew: boolean): Promise<Collection> => {
   const shown = directoryIndexes(project, collection);
@@ -81,14 +86,17 @@ export const checkRules = async (project: Project, collection: Collection, isNew
     const fields = [...new Set([...(rules ? indexFields(rules.list) : []), ...shown])];
     return rules || fields.length > 0 ? { ...collection, ruleIndexes: fields } : collection;
   };
-  if (isNew && !hasRules(collection.rls) && !hasFieldRules(collection)) return indexed();
+  if (isNew && !hasRules(collection.rls) && !hasFieldRules(collection) && !collection.effects) return indexed();
   const before = await activeCollections(project);
   const others = before.filter(({ name }) => name !== collection.name);
   const now = [...others, collection];
   if (!isNew) {
     const own = before.find(({ name }) => name === collection.name);
     const keepsRules =
-      own && isDeepStrictEqual(own.rls.rules, collection.rls.rules) && keepsFieldRules(own, collection);
+      own &&
+      isDeepStrictEqual(own.rls.rules, collection.rls.rules) &&
+      isDeepStrictEqual(own.effects, collection.effects) &&
+      keepsFieldRules(own, collection);
     requireStillFit(keepsRules ? now : others, before, now);
   }
   return indexed(rulesIn(collection, byName(now)));
@@ -181,9 +189,10 @@ const hintsOf = (collection: Collection, known: Known): readonly string[] => {
   ];
 };
 
-/** Returns hints on saved rules, each beginning with a rule's path. Costs one query. */
+/** Returns hints on saved rules and effects, each beginning with a path. Costs one query. */
 export const ruleHints = async (project: Project, name: string): Promise<readonly string[]> => {
   const known = byName(await activeCollections(project));
   const collection = known.get(name);
-  return collection && hasRules(collection.rls) ? hintsOf(collection, known) : [];
+  if (!collection) return [];
+  return [...(hasRules(collection.rls) ? hintsOf(collection, known) : []), ...effectHints(collection, known)];
 };

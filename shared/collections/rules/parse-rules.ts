@@ -2,6 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { isPlainObject } from '../../core/json.ts';
 import { cutText } from '../../core/text.ts';
 import { type Collection, isHiddenPath } from '../collection.ts';
+import { effectFields } from '../effects/effect.ts';
 import { isCollectionName, usersCollection } from '../names.ts';
 import { isFieldPath, isUnknownPath, typeAt } from '../schema/field-path.ts';
 import { rightsOf } from '../schema/field-rights.ts';
@@ -376,7 +377,8 @@ const parseOnly = (scope: Scope, value: unknown): RuleNode => {
     throw invalidRls(scope.at, 'takes a list of top-level fields.');
   }
   for (const field of value) requireField(scope, scope.collection, field);
-  return { kind: 'only', at: scope.at, fields: value };
+  // What effects set does not count.
+  return { kind: 'only', at: scope.at, fields: [...value, ...effectFields(scope.collection)] };
 };
 
 const parseMembers = (scope: Scope, value: unknown): readonly RuleNode[] => {
@@ -462,6 +464,15 @@ const updateRules = (rule: ReadRule, path: string, value: unknown): UpdateRules 
     after: rule(after.at, after.value, isSplit, { kind: isSplit ? 'after' : 'write', isStrict: true }),
   };
 };
+
+/** Parses a condition of an effect, which reads the document like a rule about a write. */
+export const parseEffectCondition = (
+  collection: Collection,
+  known: ReadonlyMap<string, Collection>,
+  at: string,
+  value: unknown,
+  kind: 'write' | 'after',
+): RuleNode => ruleReader(collection, known)(at, value, true, { kind, isStrict: true });
 
 /** Throws unless the condition only concerns the caller. */
 const requireUserOnly = (at: string, value: unknown, what = 'a field'): void => {

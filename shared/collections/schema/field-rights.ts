@@ -12,6 +12,7 @@ import {
   type RowSecurity,
   type ValueType,
 } from '../collection.ts';
+import { effectFields } from '../effects/effect.ts';
 import { schemaError, usersCollection } from '../names.ts';
 
 export const rightsShape = {
@@ -101,8 +102,24 @@ export interface CollectionRights {
   readonly read: readonly FieldRight[];
 }
 
-export const rightsOf = memoizeByObject(({ schema }: Pick<Collection, 'schema'>): CollectionRights => {
-  const all = rightsIn(schema ?? [], [], 0);
+/** Only the service writes the fields that effects set. */
+const withEffects = (rights: readonly FieldRight[], collection: Rightful): readonly FieldRight[] => {
+  const fields = effectFields(collection);
+  if (fields.size === 0) return rights;
+  const ofEffects = [...fields].map((key): FieldRight => {
+    const right = rights.find(({ path }) => path === key);
+    const field = collection.schema?.find((each) => each.key === key) ?? {
+      ...{ key, type: 'Object', required: false, unique: false },
+    };
+    return { ...{ path: key, segments: [key], arrays: 0, field }, ...right, write: 'server' };
+  });
+  return [...rights.filter(({ path }) => !fields.has(path)), ...ofEffects];
+};
+
+type Rightful = Pick<Collection, 'schema' | 'effects'>;
+
+export const rightsOf = memoizeByObject((collection: Rightful): CollectionRights => {
+  const all = withEffects(rightsIn(collection.schema ?? [], [], 0), collection);
   return {
     written: all.filter(({ write }) => write !== undefined),
     read: all.filter(({ read }) => read !== undefined),

@@ -1,5 +1,7 @@
 import type { Document as MongoDocument } from 'mongodb';
 import { allFields, type Collection, hasRules } from '../../collections/collection.ts';
+import type { Effect } from '../../collections/effects/effect.ts';
+import { parseEffects } from '../../collections/effects/parse-effects.ts';
 import { findCollections } from '../../collections/find-collections.ts';
 import { usersCollection } from '../../collections/names.ts';
 import {
@@ -11,6 +13,7 @@ import {
 } from '../../collections/rules/parse-rules.ts';
 import type { RuleNode, Rules } from '../../collections/rules/rule.ts';
 import { hasFieldRules, rightsOf } from '../../collections/schema/field-rights.ts';
+import { AppError } from '../../core/errors.ts';
 import { logFailure } from '../../core/log.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { JsonObject } from '../document.ts';
@@ -134,6 +137,35 @@ export const rulesOf = (project: Project, collection: Collection): Promise<Known
   readRules.set(collection, reading);
   // A failed read is not cached.
   reading.catch(() => readRules.delete(collection));
+  return reading;
+};
+
+/** The effects of a collection, and the collections that they name. */
+export interface KnownEffects {
+  readonly effects: readonly Effect[];
+  readonly known: KnownRules['known'];
+}
+
+const readEffects = new WeakMap<Collection, Promise<KnownEffects>>();
+
+const unfitEffects = (): AppError =>
+  new AppError(
+    'EFFECT_REFUSED',
+    'An effect of the collection names a field or collection that is being changed. Retry.',
+  );
+
+/** The effects of a collection. Reads the collections that they name, at most every 5 s. Throws 409 if they do not fit. */
+export const effectsOf = (project: Project, collection: Collection): Promise<KnownEffects> => {
+  const { effects = [] } = collection;
+  const start = async (): Promise<KnownEffects> => {
+    const parse = (known: KnownRules['known']) => parseEffects(collection, known);
+    const { rules, known } = await readWith<readonly Effect[] | null>(project, collection, effects, parse, null);
+    if (!rules) throw unfitEffects();
+    return { effects: rules, known };
+  };
+  const reading = readEffects.get(collection) ?? start();
+  readEffects.set(collection, reading);
+  reading.catch(() => readEffects.delete(collection));
   return reading;
 };
 

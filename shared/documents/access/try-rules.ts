@@ -1,14 +1,15 @@
 import type { Outcome, RuleNode, Rules, triedOperations } from '../../collections/rules/rule.ts';
 import { fieldsOf } from '../../collections/schema/field-path.ts';
 import { isTrashed } from '../../collections/trash-conditions.ts';
-import { clock } from '../../core/clock.ts';
 import { AppError, type FieldError, statusOf, validationFailed } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import { type Document, documentId, documentNotFound, type JsonObject } from '../document.ts';
+import { setsFields } from '../effects/set-fields.ts';
 import { appliedBy } from '../store/applied.ts';
-import { newDocument } from '../store/insert.ts';
+import { madeOf } from '../store/insert.ts';
+import { operationsBeside, settleEffects } from '../store/settle-effects.ts';
 import { settleUpdate } from '../store/settle-update.ts';
 import { planUpdate } from '../store/update.ts';
 import { convertFields } from '../values.ts';
@@ -61,6 +62,15 @@ const documentOf = async ({ project, collection }: AccessContext, trial: Trial):
   return { isDeleted: false, deletedAt: null, ...values, _id: typeof _id === 'string' ? documentId(_id) : newId() };
 };
 
+/** The parsed changes of an update, and what it sets in a given document. */
+const planOf = (context: AccessContext, changes: JsonObject) => {
+  const plan = planUpdate(context.collection, changes);
+  const byRights = settleUpdate(context, plan.set, plan.sent, plan);
+  const given = async (document: Document) => (byRights ? byRights(document) : plan.set);
+  const settle = setsFields(context, 'update') ? settleEffects(context, given, plan.operations) : byRights;
+  return { plan, settle, made: (set: JsonObject) => appliedBy(set, operationsBeside(set, plan.operations)) };
+};
+
 /** The checks of the real request, without its write. Throws its error. */
 const check = async (context: AccessContext, trial: Trial, document: Document): Promise<boolean> => {
   const { operation, changes = {} } = trial;
@@ -81,12 +91,15 @@ const check = async (context: AccessContext, trial: Trial, document: Document): 
       if (byRules) await requireCreate(context, document);
       return true;
     default: {
-      const plan = operation === 'update' ? planUpdate(context.collection, changes) : undefined;
-      const settle = plan && settleUpdate(context, plan.set, plan.sent, plan);
-      const made = (set: JsonObject) => appliedBy(set, plan?.operations);
+      const planned = operation === 'update' ? planOf(context, changes) : undefined;
+      const settle = planned?.settle;
       if (byRules) {
-        const decision = await decideWrite(context, operation, plan && made(plan.set));
-        await decision.require(document, async () => settle && made(await settle(document)));
+        const decision = await decideWrite(
+          context,
+          operation,
+          planned && appliedBy(planned.plan.set, planned.plan.operations),
+        );
+        await decision.require(document, async () => settle && planned.made(await settle(document)));
         return true;
       }
       requireWriteAccess(context);
@@ -97,16 +110,32 @@ const check = async (context: AccessContext, trial: Trial, document: Document): 
   }
 };
 
+/** The document after an update. Its errors are those of the real request, which `check` gives. */
+const resultOf = async (context: AccessContext, changes: JsonObject, document: Document): Promise<Document> => {
+  const { plan, settle, made } = planOf(context, changes);
+  if (!settle || !setsFields(context, 'update')) return appliedBy(plan.set, plan.operations).to(document);
+  try {
+    return made(await settle(document)).to(document);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return appliedBy(plan.set, plan.operations).to(document);
+  }
+};
+
 /** The rules of a request, each with its document. */
-const rulesAsked = (rules: Rules, { operation, changes = {} }: Trial, context: AccessContext, document: Document) => {
+const rulesAsked = async (
+  rules: Rules,
+  { operation, changes = {} }: Trial,
+  context: AccessContext,
+  document: Document,
+) => {
   const about = (...all: readonly RuleNode[]) => all.map((rule) => ({ rule, document, stored: undefined }));
   switch (operation) {
     case 'get':
     case 'read':
       return about(rules.get, ...(isTrashed(document) ? [rules.readTrash] : []));
     case 'update': {
-      const { set, operations } = planUpdate(context.collection, changes);
-      const after = appliedBy(set, operations).to(document);
+      const after = await resultOf(context, changes, document);
       return [...about(rules.before), { rule: rules.after, document: after, stored: document }];
     }
     case 'purge':
@@ -120,7 +149,7 @@ const traced = async (context: AccessContext, trial: Trial, document: Document):
   if (!context.collection.rls.enabled) return [];
   const { project, caller, collection } = context;
   const { rules, known } = await rulesOf(project, collection);
-  const asked = rulesAsked(rules, trial, context, document);
+  const asked = await rulesAsked(rules, trial, context, document);
   const user = await userOf(project, caller, known, needsRecord(asked.map(({ rule }) => rule)));
   const parts: { path: string; outcome: 'true' | 'false' | 'unknown' }[] = [];
   const trace = (path: string, outcome: Outcome) => parts.push({ path, outcome: `${outcome}` });
@@ -130,6 +159,9 @@ const traced = async (context: AccessContext, trial: Trial, document: Document):
   }
   return parts;
 };
+
+/** Errors of a new document whose effects could not run, which are answers to the trial. */
+const ofEffects: ReadonlySet<string> = new Set(['FIELD_PROTECTED', 'EFFECT_REFUSED']);
 
 const successOf = ({ operation }: Trial): number => (operation === 'create' ? 201 : 200);
 
@@ -145,15 +177,22 @@ export const tryRules = async (owned: Omit<AccessContext, 'caller'>, trial: Tria
     caller: { kind: 'publishable', ...(userId !== undefined && { userId, mfa: true as const }) },
   };
   const isCreated = trial.operation === 'create' && trial.documentId === undefined;
-  const made = isCreated
-    ? () => newDocument(owned.collection, context.caller, trial.document ?? {}, clock.now())
-    : undefined;
-  const document = made ? made().document : await documentOf(context, trial);
+  const denied = (error: unknown, parts: TrialResult['parts']): TrialResult => {
+    if (!(error instanceof AppError)) throw error;
+    return { allowed: false, status: statusOf[error.code], code: error.code, parts };
+  };
+  let document: Document;
+  try {
+    document = isCreated ? (await madeOf(context, trial.document ?? {})).document : await documentOf(context, trial);
+  } catch (error) {
+    const isOfEffect = error instanceof AppError && ofEffects.has(error.code);
+    if (isOfEffect) return denied(error, []);
+    throw error;
+  }
   const parts = await traced(context, trial, document);
   try {
     return { allowed: await check(context, trial, document), status: successOf(trial), parts };
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    return { allowed: false, status: statusOf[error.code], code: error.code, parts };
+    return denied(error, parts);
   }
 };

@@ -1,4 +1,5 @@
 import { type Collection, type Field, ownerFieldOf } from '../../collections/collection.ts';
+import { effectFields } from '../../collections/effects/effect.ts';
 import { uniqueFilter } from '../../collections/indexes/indexes.ts';
 import { fieldsOf, shown } from '../../collections/schema/field-path.ts';
 import { listCollation, listFilter, listLabel } from '../../collections/schema/unique-lists.ts';
@@ -46,7 +47,7 @@ const targetNamed = (collection: Collection, names: readonly string[]): Conflict
 };
 
 /**
- * The target that `onConflict` names. Throws 400 `INVALID_QUERY` if it is not unique, or contains a field that the
+ * The target that `onConflict` names. Throws 400 `INVALID_QUERY` if it is not unique, is set by an effect, or contains a field that the
  * caller may not read in every document, because the status would reveal its values.
  */
 export const conflictTarget = async (context: AccessContext, onConflict: string): Promise<ConflictTarget> => {
@@ -56,6 +57,10 @@ export const conflictTarget = async (context: AccessContext, onConflict: string)
     throw refused(
       `onConflict must name a unique field, or all fields of an entry of "unique"; "${shown(onConflict)}" is neither.`,
     );
+  }
+  const computed = target.fields.find((name) => effectFields(context.collection).has(name));
+  if (computed !== undefined) {
+    throw refused(`onConflict: an effect of the collection sets "${shown(computed)}". Name another unique field.`);
   }
   const unreadable = await unreadableFor(context);
   const rights = unreadable ? await unusableIn(context, unreadable) : [];

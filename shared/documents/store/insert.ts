@@ -1,5 +1,6 @@
 import { type Db, type Collection as Documents, MongoBulkWriteError, type ObjectId } from 'mongodb';
 import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
+import { effectFields } from '../../collections/effects/effect.ts';
 import { fieldsOf, unknownFields } from '../../collections/schema/field-path.ts';
 import { checksReferences } from '../../collections/schema/references.ts';
 import { isGone } from '../../collections/trash-conditions.ts';
@@ -25,6 +26,7 @@ import {
 } from '../access/field-rights.ts';
 import { mayGet, obeysRules, requireCreate, requireCreateAccess } from '../access/rule-access.ts';
 import { type Document, type JsonObject, revisionField, revisionOf, withoutHidden } from '../document.ts';
+import { type Computed, computeFields, setsFields } from '../effects/set-fields.ts';
 import type { Condition } from '../query/condition.ts';
 import { convertFields } from '../values.ts';
 import { publishChange } from './publish.ts';
@@ -91,6 +93,60 @@ export const newDocument = (
   return { document, size };
 };
 
+/** A new document as effects see it: with defaults, and without the values that only effects give it. */
+const documentForEffects = (
+  collection: Collection,
+  caller: Caller,
+  body: JsonObject,
+  now: number,
+  _id: ObjectId,
+): Document => {
+  const sent = sanitizeInsert(body);
+  requireOwn(collection, caller, sent);
+  const owner = insertingOwner(collection, caller);
+  const owned = owner === undefined ? sent : { ...sent, [collection.rls.ownerField]: owner };
+  const fields = fieldsOf(collection);
+  const given = effectFields(collection, 'create');
+  const found: FieldError[] = [...unknownFields(collection, fields, sent)];
+  const values = convertFields(fields, owned, '', found);
+  const errors = found.filter(({ field }) => !given.has(field.split('.', 1)[0] ?? ''));
+  if (errors.length > 0) throw validationFailed(...errors);
+  const date = new Date(now);
+  return { ...values, _id, createdAt: date, updatedAt: date };
+};
+
+/** A body with what effects set. A value that an effect could not find is left out. */
+const withComputed = (body: JsonObject, computed: Computed | undefined): JsonObject => {
+  if (!computed || computed.size === 0) return body;
+  const kept = Object.entries(body).filter(([key]) => !computed.has(key));
+  return Object.fromEntries([...kept, ...[...computed].filter(([, value]) => value !== undefined)]);
+};
+
+/** A body and the id of its document. */
+interface Inserting {
+  readonly body: JsonObject;
+  readonly _id: ObjectId;
+}
+
+/** The bodies of an insert with what effects set. Throws 403 `FIELD_PROTECTED` if a body names a field of an effect. */
+const withEffects = async (context: AccessContext, inserting: readonly Inserting[]): Promise<readonly JsonObject[]> => {
+  const { collection, caller } = context;
+  const now = clock.now();
+  const make = ({ body, _id }: Inserting) => documentForEffects(collection, caller, body, now, _id);
+  const documents = inserting.length === 1 ? inserting.map(make) : eachValid(inserting, make);
+  const fields = effectFields(collection);
+  const protectedIn = (body: JsonObject) => Object.fromEntries(Object.entries(body).filter(([key]) => fields.has(key)));
+  const bodies = inserting.map(({ body }) => protectedIn(body));
+  if (inserting.length === 1) await requireInsertRights(context, bodies[0] ?? {}, {});
+  else await requireBulkRights(context, bodies, bodies);
+  const computed = await computeFields(
+    context,
+    'create',
+    documents.map((document) => ({ document })),
+  );
+  return inserting.map(({ body }, index) => withComputed(body, computed[index]));
+};
+
 /** What an earlier run of this request stored before it ended without a response. Its documents have the same ids. */
 interface StoredEarlier {
   /** The ids of all documents of the request, in order. */
@@ -132,6 +188,14 @@ export const requireInsertAccess = async (context: AccessContext): Promise<void>
   else requireWriteAccess(context);
 };
 
+/** Makes a body into the document to insert, with what effects set. */
+export const madeOf = async (context: AccessContext, body: JsonObject, _id = newId()): Promise<NewDocument> => {
+  const { collection, caller } = context;
+  const isComputed = setsFields(context, 'create');
+  const [whole = body] = isComputed ? await withEffects(context, [{ body, _id }]) : [body];
+  return newDocument(collection, caller, whole, clock.now(), _id);
+};
+
 interface InsertOptions {
   readonly _id?: ObjectId;
   /** The rules to check; `create` by default. */
@@ -145,9 +209,9 @@ export const insertUnder = async (
   onClash: (clash: AppError) => Promise<never> | never,
   { _id, rules }: InsertOptions = {},
 ): Promise<WrittenDocument> => {
-  const { project, collection, caller } = context;
+  const { project, collection } = context;
   const byRules = obeysRules(context);
-  const made = newDocument(collection, caller, body, clock.now(), _id);
+  const made = await madeOf(context, body, _id);
   const { document, size } = made;
   if (hasProtected(context)) await requireInsertRights(context, body, document);
   if (byRules) await requireCreate(context, document, rules);
@@ -192,16 +256,13 @@ interface Inserted {
 export const atIndex = ({ errors = [], message }: AppError, index: number): FieldError[] =>
   (errors.length > 0 ? errors : [{ field: '', message }]).map((error) => ({ index, field: '', ...error }));
 
-/**
- * Makes every body into a document. The first 100 validation errors are reported together, other errors immediately.
- */
-const newDocuments = (collection: Collection, caller: Caller, bodies: readonly JsonObject[]): NewDocument[] => {
-  const now = clock.now();
+/** Makes every item. The first 100 validation errors are reported together, other errors immediately. */
+const eachValid = <Item, Made>(items: readonly Item[], make: (item: Item) => Made): Made[] => {
   const errors: FieldError[] = [];
   let first: string | undefined;
-  const made = bodies.flatMap((body, index) => {
+  const made = items.flatMap((item, index) => {
     try {
-      return [newDocument(collection, caller, body, now)];
+      return [make(item)];
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       const message = `${error.message} (item ${index})`;
@@ -217,6 +278,17 @@ const newDocuments = (collection: Collection, caller: Caller, bodies: readonly J
   const named = errors.slice(0, maxErrors);
   const cut = named.length < errors.length ? `; errors has the first ${maxErrors} of at least ${errors.length}` : '';
   throw new AppError('VALIDATION_FAILED', first + cut, { errors: named });
+};
+
+/** Makes every body into a document, with what effects set. */
+const newDocuments = async (context: AccessContext, bodies: readonly JsonObject[]): Promise<NewDocument[]> => {
+  const { collection, caller } = context;
+  const inserting = bodies.map((body) => ({ body, _id: newId() }));
+  const isComputed = setsFields(context, 'create');
+  const whole = isComputed ? await withEffects(context, inserting) : bodies;
+  const now = clock.now();
+  const given = inserting.map(({ _id }, index) => ({ body: whole[index] ?? {}, _id }));
+  return eachValid(given, ({ body, _id }) => newDocument(collection, caller, body, now, _id));
 };
 
 /** Throws for the first document that the `create` rule does not allow, with its index. */
@@ -277,12 +349,12 @@ export const requireBulkAccess = async (context: AccessContext, bodies: readonly
  * `createDocument`. Contract 2, "Bulk".
  */
 export const createDocuments = async (context: AccessContext, bodies: readonly JsonObject[]): Promise<Inserted> => {
-  const { project, collection, caller } = context;
+  const { project, collection } = context;
   const byRules = obeysRules(context);
   await requireBulkAccess(context, bodies);
   const earlier = await storedEarlier(context, bodies.length);
   if (earlier?.documents.length === bodies.length) return insertedOf(earlier.ids);
-  const made = newDocuments(collection, caller, bodies);
+  const made = await newDocuments(context, bodies);
   await requireBulkRights(
     context,
     bodies,

@@ -1,6 +1,7 @@
 import { type Collection as Documents, type Filter, type Document as MongoDocument, ObjectId } from 'mongodb';
 import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
 import { fieldAt, fieldsOf, typeAt, unknownPaths } from '../../collections/schema/field-path.ts';
+import { checksReferences } from '../../collections/schema/references.ts';
 import { isActive, isGone, isNotGone, isTrashed } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
@@ -30,6 +31,7 @@ import {
   type JsonObject,
   revisionOf,
 } from '../document.ts';
+import { setsFields } from '../effects/set-fields.ts';
 import { boundedQuery } from '../query/bounded-query.ts';
 import type { Condition } from '../query/condition.ts';
 import type { ParsedFilter } from '../query/filter.ts';
@@ -49,6 +51,7 @@ import {
 } from './preconditions.ts';
 import { publishChange } from './publish.ts';
 import { requireReferences, setsReferences } from './references.ts';
+import { operationsBeside, settleEffects } from './settle-effects.ts';
 import { type Settle, settleUpdate } from './settle-update.ts';
 import { fused, maxFusedBytes, stamped, unlessRejected, withNewFuse } from './stamps.ts';
 import { countingClashes } from './unique-clashes.ts';
@@ -133,7 +136,7 @@ const writable = async (
   if (decision) {
     await decision.require(document, async () => {
       settled = await settledFields();
-      return settled && appliedBy(settled, operations);
+      return settled && appliedBy(settled, operationsBeside(settled, operations));
     });
   } else {
     // Whether another user's document is in the trash must stay hidden, so this comes before the check of its state.
@@ -209,7 +212,9 @@ export const changeDocument = async <T>(context: AccessContext, id: string, chan
       return { document, bytes: bytes?.byteLength ?? 0 };
     },
     busy: 'The document is being changed by others right now. Retry.',
-    ...((operation === 'upsert' || operations?.length) && { attempts: operatorAttempts }),
+    ...((operation === 'upsert' || operations?.length || setsFields(context, 'update')) && {
+      attempts: operatorAttempts,
+    }),
   });
 };
 
@@ -233,9 +238,15 @@ const alwaysNeeded = ({ guards = [], operations }: Fields): readonly Condition[]
         isAlwaysNeeded && Object.keys(filter).length > 0 ? [filter] : [],
       );
 
-/** Adds the requested operations to an update. */
-const withOperations = ({ operations }: Fields, update: MongoDocument): MongoDocument =>
-  operations ? joinOperators(update, toOperators(operations)) : update;
+/** Adds the requested operations to an update, except those on fields that effects set. */
+const withOperations = (
+  { operations }: Fields,
+  settled: JsonObject | undefined,
+  update: MongoDocument,
+): MongoDocument => {
+  const left = settled ? operationsBeside(settled, operations) : operations;
+  return left?.length ? joinOperators(update, toOperators(left)) : update;
+};
 
 /** Writes the document if its fuse allows; `undefined` if a filter has to decide. */
 const setByFuse = async (context: AccessContext, id: string, change: Fields): Promise<Document | undefined> => {
@@ -243,7 +254,7 @@ const setByFuse = async (context: AccessContext, id: string, change: Fields): Pr
   const filter = { _id: documentId(id), ...writeFilter(context) };
   const operators = fused(context, isTrashing(change));
   if (!operators) return undefined;
-  const update = withOperations(change, { ...operators, $set: change.fields });
+  const update = withOperations(change, undefined, { ...operators, $set: change.fields });
   const conditions = alwaysNeeded(change);
   const both = conditions.length > 0 ? { ...filter, $and: [...conditions] } : filter;
   const written = await onProject(project, (db) =>
@@ -270,7 +281,7 @@ const writeFields = async (context: AccessContext, id: string, change: Fields): 
       write: (documents, filter, { counting: { where, operators }, isMeasured, settled }) => {
         const stamps = leavesRoom && !isMeasured ? withNewFuse(operators) : operators;
         const $set = { ...(settled ?? change.fields), ...stamps.$set };
-        const update = withOperations(change, { ...stamps, $set });
+        const update = withOperations(change, settled, { ...stamps, $set });
         const write = documents.findOneAndUpdate({ ...filter, ...where }, update, answerOf(change));
         // If an operator meets a value of another type, the document is read and a guard gives the error.
         return change.operations ? unlessRejected(write).then((made) => made ?? null) : write;
@@ -423,7 +434,10 @@ export const planFor = async (context: AccessContext, body: JsonObject) => {
     ? planned
     : withoutGrowth(planned, databaseFull(context.project), await unreadablePaths(context, Object.keys(planned.set)));
   const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
-  return { plan, fields, settle: settleUpdate(context, fields, plan.sent, plan) };
+  const settle = settleUpdate(context, fields, plan.sent, plan);
+  if (!setsFields(context, 'update')) return { plan, fields, settle };
+  const given = async (document: Document) => (settle ? settle(document) : fields);
+  return { plan, fields, settle: settleEffects(context, given, plan.operations) };
 };
 
 /** What an upsert adds to an update. */
@@ -452,9 +466,11 @@ export const updateDocument = async (
   const { operations } = plan;
   // References are checked last.
   const named = plan.operated.length > 0 ? { ...plan.set, ...plan.additions } : plan.set;
-  const verify = setsReferences(context.collection, named)
-    ? (settled: JsonObject) => requireReferences(context, { ...(settle ? settled : plan.set), ...plan.additions })
-    : undefined;
+  const isComputed = setsFields(context, 'update') && checksReferences(context.collection);
+  const verify =
+    isComputed || setsReferences(context.collection, named)
+      ? (settled: JsonObject) => requireReferences(context, { ...(settle ? settled : plan.set), ...plan.additions })
+      : undefined;
   const isFused =
     !settle &&
     !verify &&

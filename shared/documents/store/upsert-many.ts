@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ClientSession, type Collection as Documents, ObjectId } from 'mongodb';
 import { isTrashed } from '../../collections/trash-conditions.ts';
-import { clock } from '../../core/clock.ts';
 import { AppError, isClientError, validationFailed } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { responseTooLarge } from '../../core/json.ts';
@@ -16,15 +15,7 @@ import { hasProtected, requireInsertRights } from '../access/field-rights.ts';
 import { mayGet, obeysRules, requireCreate } from '../access/rule-access.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { type ConflictTarget, conflictTarget, conflictValues, having } from './conflict-target.ts';
-import {
-  atIndex,
-  type NewDocument,
-  newDocument,
-  requireBulkAccess,
-  requireOwn,
-  storedEarlier,
-  undo,
-} from './insert.ts';
+import { atIndex, madeOf, type NewDocument, requireBulkAccess, requireOwn, storedEarlier, undo } from './insert.ts';
 import { type PreparedUpdate, prepareUpsert } from './prepared-update.ts';
 import { publishChange } from './publish.ts';
 import { requireReferences } from './references.ts';
@@ -121,12 +112,11 @@ const findTargets = ({ project, collection }: AccessContext, target: ConflictTar
 
 /** Decides an item, with every check of an insert or an update. */
 const decide = async (context: AccessContext, item: Item, found: Document | undefined): Promise<Write> => {
-  const { collection, caller } = context;
   const { body } = item;
   if (found && found._id instanceof ObjectId && !isTrashed(found) && (await mayGet(context, found))) {
     return { item, update: await prepareUpsert(context, found, body) };
   }
-  const insert = newDocument(collection, caller, body, clock.now(), item.newId);
+  const insert = await madeOf(context, body, item.newId);
   if (hasProtected(context)) await requireInsertRights(context, body, insert.document);
   if (obeysRules(context)) await requireCreate(context, insert.document, ['create', 'after']);
   await requireReferences(context, insert.document);

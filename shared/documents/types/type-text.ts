@@ -1,4 +1,5 @@
 import type { Collection, Field, ValueType } from '../../collections/collection.ts';
+import { effectFields } from '../../collections/effects/effect.ts';
 import { rightsOf } from '../../collections/schema/field-rights.ts';
 import { fieldTypes, isScalar, type ScalarType } from '../../collections/schema/field-types.ts';
 import type { KeyKind } from '../../projects/project.ts';
@@ -153,11 +154,17 @@ const narrowed = (fields: readonly Field[], keyKind: KeyKind, use: Use): readonl
  * they may be missing.
  */
 export const fieldsFor = (
-  collection: Pick<Collection, 'schema'>,
+  collection: Pick<Collection, 'schema' | 'effects'>,
   fields: readonly Field[],
   keyKind: KeyKind,
   use: Use,
 ): readonly Field[] => {
   const { written, read } = rightsOf(collection);
-  return (use === 'read' ? read : written).length === 0 ? fields : narrowed(fields, keyKind, use);
+  if ((use === 'read' ? read : written).length === 0) return fields;
+  const computed = effectFields(collection);
+  // Effects overwrite what a body contains.
+  const marked = fields.map((field) =>
+    use !== 'read' && computed.has(field.key) ? { ...field, write: 'server' as const, required: false } : field,
+  );
+  return narrowed(marked, keyKind, use);
 };

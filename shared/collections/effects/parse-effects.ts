@@ -1,0 +1,122 @@
+import { AppError } from '../../core/errors.ts';
+import { isPlainObject } from '../../core/json.ts';
+import { type Collection, type EffectInput, systemFields } from '../collection.ts';
+import { usersCollection } from '../names.ts';
+import { parseEffectCondition } from '../rules/parse-rules.ts';
+import type { RuleNode } from '../rules/rule.ts';
+import { isFieldPath } from '../schema/field-path.ts';
+import { type Effect, type EffectEvent, type Expression, effectEvents } from './effect.ts';
+import { below, type EffectScope, invalidEffect, parseExpression } from './parse-expression.ts';
+
+const maxEffects = 5;
+const maxFields = 20;
+const maxBytes = 8 * 1024;
+const members = ['on', 'where', 'set', 'trusted'] as const;
+
+const parseEvents = (at: string, value: unknown): readonly EffectEvent[] => {
+  const given = Array.isArray(value) ? value : [value];
+  const on = effectEvents.filter((event) => given.includes(event));
+  if (on.length === 0 || on.length !== given.length) {
+    throw invalidEffect(at, `must be "${effectEvents.join('" or "')}", or a list of both.`);
+  }
+  return on;
+};
+
+const isHalves = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  isPlainObject(value) &&
+  Object.keys(value).length > 0 &&
+  Object.keys(value).every((key) => key === 'before' || key === 'after');
+
+type Conditions = Pick<Effect, 'before' | 'after'>;
+
+const parseWhere = (scope: EffectScope, on: readonly EffectEvent[], value: unknown): Conditions => {
+  if (value === undefined) return {};
+  const { collection, known } = scope;
+  const parse = (at: string, half: unknown, kind: 'write' | 'after'): RuleNode => {
+    try {
+      return parseEffectCondition(collection, known, at, half, kind);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'INVALID_RLS') throw error;
+      throw new AppError('INVALID_EFFECT', error.message, { errors: error.errors ?? [], cause: error });
+    }
+  };
+  if (!isHalves(value)) {
+    const after = parse(scope.at, value, 'write');
+    return on.includes('update') ? { before: after, after } : { after };
+  }
+  if (on.length !== 1 || on[0] !== 'update') {
+    throw invalidEffect(scope.at, 'has before and after, which only an effect of "update" can have.');
+  }
+  return {
+    ...(value.before !== undefined && { before: parse(`${scope.at}.before`, value.before, 'write') }),
+    ...(value.after !== undefined && { after: parse(`${scope.at}.after`, value.after, 'after') }),
+  };
+};
+
+const requireSettable = ({ at, collection }: EffectScope, field: string): void => {
+  const { schema, rls } = collection;
+  if (!isFieldPath(field) || field.includes('.')) throw invalidEffect(at, 'must be a top-level field.');
+  if (systemFields.has(field)) throw invalidEffect(at, 'is a field that only the service writes.');
+  if (rls.enabled && field === rls.ownerField) throw invalidEffect(at, 'is the owner of the document.');
+  if (schema && !schema.some(({ key }) => key === field)) {
+    throw invalidEffect(at, `names a field that "${collection.name}" does not have.`);
+  }
+};
+
+const parseSet = (scope: EffectScope, value: unknown): readonly (readonly [string, Expression])[] => {
+  const entries = isPlainObject(value) ? Object.entries(value) : [];
+  if (entries.length === 0 || entries.length > maxFields) {
+    throw invalidEffect(scope.at, `must name 1 to ${maxFields} fields and their values.`);
+  }
+  return entries.map(([field, each]) => {
+    const inner = below(scope, field);
+    requireSettable(inner, field);
+    return [field, parseExpression(inner, each)] as const;
+  });
+};
+
+const parseEffect = (scope: EffectScope, value: unknown): Effect => {
+  if (!isPlainObject(value)) throw invalidEffect(scope.at, 'must be an object.');
+  const other = Object.keys(value).find((key) => !members.some((member) => member === key));
+  if (other !== undefined) {
+    throw invalidEffect(below(scope, other).at, `is not known. An effect has ${members.join(', ')}.`);
+  }
+  const { trusted = false } = value;
+  if (typeof trusted !== 'boolean') throw invalidEffect(below(scope, 'trusted').at, 'must be true or false.');
+  const on = parseEvents(below(scope, 'on').at, value.on);
+  const inner = { ...scope, hasStored: on.includes('update') };
+  return {
+    at: scope.at,
+    on,
+    ...parseWhere(below(inner, 'where'), on, value.where),
+    set: parseSet(below(inner, 'set'), value.set),
+    trusted,
+  };
+};
+
+/** A list of effects as the developer sent it. Throws 400 `INVALID_EFFECT` unless it is a list of objects. */
+export const effectList = (collection: Pick<Collection, 'name'>, value: unknown): readonly EffectInput[] => {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value) || value.length > maxEffects) {
+    throw invalidEffect('effects', `must be a list of at most ${maxEffects} effects.`);
+  }
+  if (value.length > 0 && collection.name === usersCollection) {
+    throw invalidEffect('effects', 'cannot be given to users.');
+  }
+  if (Buffer.byteLength(JSON.stringify(value)) > maxBytes) {
+    throw invalidEffect('effects', `must have at most ${maxBytes / 1024} KiB of JSON.`);
+  }
+  return value.map((effect, index) => {
+    if (!isPlainObject(effect)) throw invalidEffect(`effects.${index}`, 'must be an object.');
+    return effect;
+  });
+};
+
+/**
+ * Parses the effects of a collection. `known`: all collections of the project by name. Throws 400 `INVALID_EFFECT`
+ * naming the path, such as `effects.0.set.total`.
+ */
+export const parseEffects = (collection: Collection, known: ReadonlyMap<string, Collection>): readonly Effect[] =>
+  (collection.effects ?? []).map((effect, index) =>
+    parseEffect({ at: `effects.${index}`, collection, known, hasStored: false, level: 1, tally: { parts: 0 } }, effect),
+  );

@@ -1,0 +1,162 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Answer } from '../../support/clients/client.ts';
+import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
+
+/* The dashboard API saves, shows and checks the effects of a collection. */
+
+const text = (key: string, more: object = {}) => ({ key, type: 'String', ...more });
+const number = (key: string, more: object = {}) => ({ key, type: 'Number', ...more });
+
+const schema = [
+  text('title'),
+  number('price', { min: 0, write: 'server' }),
+  number('total'),
+  { key: 'product', type: 'Ref', ref: 'products', write: 'create' },
+  { key: 'author', type: 'Ref', ref: 'users', write: 'create' },
+];
+const copied = { on: 'create', set: { price: { $doc: 'product.price' } } };
+
+let project: UsersProject;
+
+const collections = <Body = Record<string, unknown>>(method: string, name = '', body?: object): Promise<Answer<Body>> =>
+  project.developer.dashboard<Body>(method, `/api/projects/${project.id}/collections${name}`, body);
+
+beforeAll(async () => {
+  project = await newUsersProject();
+  await project.addCollection({
+    name: 'products',
+    schema: [text('name'), number('price', { min: 0, write: 'server' }), number('weight')],
+  });
+});
+
+test('a collection shows its effects as they were sent, an edit replaces them, and an empty list ends them', async () => {
+  const rls = { enabled: true, mode: 'public-read' };
+  const made = await collections('POST', '', { name: 'shown', schema, rls, effects: [copied] });
+  expect(made).toMatchObject({ status: 201, body: { data: { effects: [copied] } } });
+  expect(made.body).not.toHaveProperty('hints');
+  expect((await collections('GET', '/shown')).body).toMatchObject({ data: { effects: [copied] } });
+  expect((await collections('PUT', '/shown', { closed: true })).body).toMatchObject({ data: { effects: [copied] } });
+  const other = { on: ['create', 'update'], where: { title: 'a' }, set: { total: 1 }, trusted: true };
+  expect((await collections('PUT', '/shown', { effects: [other] })).body).toMatchObject({ data: { effects: [other] } });
+  const ended = await collections<{ data: object }>('PUT', '/shown', { effects: [] });
+  expect(ended.status).toBe(200);
+  expect(ended.body.data).not.toHaveProperty('effects');
+});
+
+test('hints name a field that a publishable key may change later, and a Number without min', async () => {
+  const rls = { enabled: true, mode: 'public-read' };
+  const set = { total: { $add: [{ $doc: 'product.weight' }, { $doc: 'price' }] }, title: { $doc: 'title' } };
+  const made = await collections<{ hints: readonly string[] }>('POST', '', {
+    ...{ name: 'hinted', schema, rls },
+    effects: [{ on: 'create', set }],
+  });
+  expect(made.status).toBe(201);
+  expect(made.body.hints).toEqual([expect.stringMatching(/^effects\.0\.set\.total\.\$add\.0 .*without min/)]);
+  const open = [...schema, text('note')];
+  const edited = await collections<{ hints: readonly string[] }>('PUT', '/hinted', {
+    schema: open,
+    effects: [{ on: 'create', set: { title: { $doc: 'note' } } }],
+  });
+  expect(edited.body.hints).toEqual([expect.stringMatching(/^effects\.0\.set\.title .*publishable key may change/)]);
+});
+
+describe('400 INVALID_EFFECT', () => {
+  const set = { total: 1 };
+  const on = 'create';
+
+  test.each<[string, unknown, string]>([
+    ['a value that is no list', { on, set }, 'effects'],
+    ['six effects', Array.from({ length: 6 }, () => ({ on, set })), 'effects'],
+    ['too much JSON', [{ on, set: { title: 'x'.repeat(9000) } }], 'effects'],
+    ['an effect that is no object', ['x'], 'effects.0'],
+    ['an unknown member', [{ on, set, unless: true }], 'effects.0.unless'],
+    ['writes, which is not supported', [{ on, set, writes: [] }], 'effects.0.writes'],
+    ['mail, which is not supported', [{ on, set, mail: {} }], 'effects.0.mail'],
+    ['at, which is not supported', [{ at: 'due', set }], 'effects.0.at'],
+    ['an effect without on', [{ set }], 'effects.0.on'],
+    ['an unknown event', [{ on: ['create', 'read'], set }], 'effects.0.on'],
+    ['delete, after which nothing is set', [{ on: 'delete', set }], 'effects.0.on'],
+    ['an effect without set', [{ on }], 'effects.0.set'],
+    ['an empty set', [{ on, set: {} }], 'effects.0.set'],
+    ['trusted that is no Boolean', [{ on, set, trusted: 1 }], 'effects.0.trusted'],
+    ['a system field', [{ on, set: { createdAt: { $now: 0 } } }], 'effects.0.set.createdAt'],
+    ['an unknown field', [{ on, set: { prize: 1 } }], 'effects.0.set.prize'],
+    ['a path', [{ on, set: { 'a.b': 1 } }], 'effects.0.set.a.b'],
+    ['the owner field', [{ on, set: { userId: 'x' } }], 'effects.0.set.userId'],
+    ['an unknown operator', [{ on, set: { total: { $power: [1, 2] } } }], 'effects.0.set.total.$power'],
+    ['two operators', [{ on, set: { total: { $add: [1], $minus: 1 } } }], 'effects.0.set.total'],
+    ['one operand of two', [{ on, set: { total: { $divide: [1] } } }], 'effects.0.set.total.$divide'],
+    ['an empty list', [{ on, set: { total: { $add: [] } } }], 'effects.0.set.total.$add'],
+    ['an unknown field of the document', [{ on, set: { total: { $doc: 'x' } } }], 'effects.0.set.total'],
+    [
+      'an unknown field behind a Ref',
+      [{ on, set: { total: { $add: [{ $doc: 'product.x' }] } } }],
+      'effects.0.set.total.$add.0',
+    ],
+    ['a hidden field', [{ on, set: { total: { $doc: '_rev' } } }], 'effects.0.set.total'],
+    ['an email behind a Ref', [{ on, set: { title: { $doc: 'author.email' } } }], 'effects.0.set.title'],
+    ['a password', [{ on, set: { title: { $user: 'password' } } }], 'effects.0.set.title'],
+    ['an unknown field of the user', [{ on, set: { title: { $user: 'x' } } }], 'effects.0.set.title'],
+    ['$stored on create', [{ on, set: { total: { $stored: 'total' } } }], 'effects.0.set.total'],
+    ['$now with a text', [{ on, set: { title: { $now: 'x' } } }], 'effects.0.set.title'],
+    ['a condition on an unknown field', [{ on, set, where: { x: 1 } }], 'effects.0.where.x'],
+    ['an empty condition', [{ on, set, where: {} }], 'effects.0.where'],
+    ['before and after on create', [{ on, set, where: { before: { title: 'a' } } }], 'effects.0.where'],
+    [
+      '$stored in a condition of create',
+      [{ on, set, where: { title: { $stored: 'title' } } }],
+      'effects.0.where.title',
+    ],
+  ])('for %s', async (_title, effects, field) => {
+    const rls = { enabled: true, mode: 'public-read' };
+    expect(await collections('POST', '', { name: 'wrong', schema, rls, effects })).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_EFFECT', errors: [{ field }] },
+    });
+  });
+
+  test('for effects of users, and in an edit', async () => {
+    expect(await collections('PUT', '/users', { effects: [{ on, set: { name: 'a' } }] })).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_EFFECT', errors: [{ field: 'effects' }] },
+    });
+    await project.addCollection({ name: 'edited', schema });
+    expect(await collections('PUT', '/edited', { effects: [{ on, set: { none: 1 } }] })).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_EFFECT', errors: [{ field: 'effects.0.set.none' }] },
+    });
+  });
+
+  test('for a Ref into a collection that does not exist', async () => {
+    const fields = [{ key: 'lost', type: 'Ref', ref: 'nowhere' }, text('title')];
+    const effects = [{ on, set: { title: { $doc: 'lost.name' } } }];
+    expect(await collections('POST', '', { name: 'lost', schema: fields, effects })).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_EFFECT', errors: [{ field: 'effects.0.set.title' }] },
+    });
+  });
+});
+
+describe('409 SCHEMA_CONFLICT', () => {
+  beforeAll(async () => {
+    await project.addCollection({ name: 'sold', schema, effects: [copied] });
+  });
+
+  const conflict = (field: string) => ({ status: 409, body: { code: 'SCHEMA_CONFLICT', errors: [{ field }] } });
+
+  test('for an edit that removes a field which an effect reads or sets', async () => {
+    const without = (key: string) => schema.filter((field) => field.key !== key);
+    expect(await collections('PUT', '/sold', { schema: without('price') })).toMatchObject(
+      conflict('sold: effects.0.set.price'),
+    );
+    expect(await collections('PUT', '/products', { schema: [text('name')] })).toMatchObject(
+      conflict('sold: effects.0.set.price'),
+    );
+  });
+
+  test('for the deletion of a collection that an effect reads, until the effects end', async () => {
+    expect(await collections('DELETE', '/products')).toMatchObject(conflict('sold: effects.0.set.price'));
+    for (const name of ['sold', 'hinted', 'shown']) await collections('PUT', `/${name}`, { effects: [] });
+    expect(await collections('DELETE', '/products')).toMatchObject({ status: 200 });
+  });
+});

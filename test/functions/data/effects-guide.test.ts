@@ -1,0 +1,61 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { RequestOptions } from '../../support/clients/client.ts';
+import { runGuide } from '../../support/fixtures/guide.ts';
+import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
+
+/* The code blocks of docs/guides/effects.md create the collections; the shop must hold for the publishable key. */
+
+let project: UsersProject;
+let answers: readonly string[];
+let ann: RequestOptions;
+
+type Doc = Readonly<Record<string, unknown>> & { readonly _id: string };
+
+const api = <Body = Doc>(method: string, at: string, who?: RequestOptions, body?: unknown) =>
+  project.api<Body>(method, `/api/data/${at}`, { ...who, ...(body === undefined ? {} : { body }) });
+
+beforeAll(async () => {
+  project = await newUsersProject();
+  ({ answers } = await runGuide('guides/effects.md', project));
+  ann = { key: project.publishableKey, token: (await project.newUser()).accessToken };
+});
+
+describe('the guide to effects', () => {
+  test('has only blocks that succeed, without hints', () => {
+    expect(answers).toHaveLength(4);
+    expect(answers.filter((answer) => !answer.startsWith('{"success":true'))).toEqual([]);
+    expect(answers.slice(0, 3).filter((answer) => answer.includes('"hints"'))).toEqual([]);
+  });
+
+  test('50 buyers of a shop get the price and total of the product, and cannot send their own', async () => {
+    const product = (await api('POST', 'goods', {}, { name: 'Cup', price: 12.5 })).body._id;
+    const quantities = Array.from({ length: 50 }, (_each, index) => (index % 5) + 1);
+    const made = await Promise.all(quantities.map((quantity) => api('POST', 'purchases', ann, { product, quantity })));
+    expect(made.map(({ status, body }) => [status, body.price, body.total])).toEqual(
+      quantities.map((quantity) => [201, 12.5, 12.5 * quantity]),
+    );
+    for (const forged of [{ price: 1 }, { total: 1 }, { buyer: 'x' }, { status: 'paid' }, { paidAt: null }]) {
+      expect(await api('POST', 'purchases', ann, { product, quantity: 1, ...forged })).toMatchObject({
+        status: 403,
+        body: { code: 'FIELD_PROTECTED' },
+      });
+    }
+  });
+
+  test('paying sets paidAt once', async () => {
+    const product = (await api('POST', 'goods', {}, { name: 'Pen', price: 2 })).body._id;
+    const order = (await api('POST', 'purchases', ann, { product, quantity: 1 })).body;
+    expect(order.paidAt).toBeUndefined();
+    const pay = () => api<{ data: Doc }>('PATCH', `purchases/${order._id}`, {}, { status: 'paid' });
+    const { paidAt } = (await pay()).body.data;
+    expect(paidAt).toEqual(expect.any(String));
+    expect((await pay()).body.data.paidAt).toBe(paidAt);
+  });
+
+  test('an article keeps its slug and counts its edits', async () => {
+    const made = await api('POST', 'articles', ann, { title: 'Hello World' });
+    expect(made.body).toMatchObject({ slug: 'hello world', edits: 1 });
+    const changed = await api('PATCH', `articles/${made.body._id}`, ann, { title: 'Bye' });
+    expect(changed.body).toMatchObject({ data: { slug: 'bye', edits: 2 } });
+  });
+});
