@@ -35,9 +35,9 @@ test('the threat model names each attack one time', () => {
 });
 
 describe.each(pages)('$file', ({ rows }) => {
-  test('names exactly one test by each name', () => {
+  test('names tests that exist', () => {
     const named = new Set(rows.flatMap((row) => row.tests));
-    expect([...named].filter((name) => tests.filter((file) => file.endsWith(`/${name}`)).length !== 1)).toEqual([]);
+    expect([...named].filter((name) => !tests.some((file) => file.endsWith(`/${name}`)))).toEqual([]);
   });
 
   test('has a protection of at most three short sentences, and a test, for each attack', () => {
