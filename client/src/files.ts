@@ -14,8 +14,16 @@ export interface UploadOptions extends RequestOptions {
   readonly onPath?: (path: string) => void;
   /** The path of an interrupted upload in parts of the same file. Only the missing parts are uploaded. */
   readonly resume?: string;
+  /** The document that the file belongs to; it decides who may use the file. Such a file is private. */
+  readonly of?: FileDocument;
   /** An access token of the user who will own the file: the result of `auth.token()` on their page. */
   readonly token?: string;
+}
+
+/** A document with files. */
+export interface FileDocument {
+  readonly collection: string;
+  readonly id: string;
 }
 
 export type Visibility = 'public' | 'private';
@@ -72,6 +80,8 @@ interface ListOptions extends RequestOptions {
   readonly prefix?: string;
 }
 
+type PageOptions = ListOptions & Partial<FileDocument> & { readonly cursor?: string | undefined };
+
 /** Up to 50 files; `nextCursor` leads to the next page. */
 export interface FilePage {
   readonly items: ListedFile[];
@@ -81,9 +91,17 @@ export interface FilePage {
 /** The files of the project with the secret key, otherwise those of the user. */
 export const filesOf = (send: Send, fetching: typeof fetch) => {
   const ask = dataBy(send);
-  /** A page of the user's own files, newest first. */
-  const list = ({ signal, ...query }: ListOptions & { readonly cursor?: string | undefined } = {}): Promise<FilePage> =>
+  /** A page of the user's own files, or of a document's, newest first. */
+  const list = ({ signal, ...query }: PageOptions = {}): Promise<FilePage> =>
     ask('GET', '/api/storage/files', { query, signal });
+  async function* each(options: PageOptions = {}): AsyncGenerator<ListedFile, void, undefined> {
+    let cursor: string | undefined;
+    do {
+      const page: FilePage = await list({ ...options, cursor });
+      yield* page.items;
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+  }
   return {
     /** Uploads a file directly to the storage and publishes it; over 100 MiB in parts. */
     upload: async (file: Blob, options: UploadOptions = {}): Promise<StoredFile> => {
@@ -92,14 +110,10 @@ export const filesOf = (send: Send, fetching: typeof fetch) => {
     },
     list,
     /** All files, page by page. */
-    async *each(options: ListOptions = {}): AsyncGenerator<ListedFile, void, undefined> {
-      let cursor: string | undefined;
-      do {
-        const page: FilePage = await list({ ...options, cursor });
-        yield* page.items;
-        cursor = page.nextCursor;
-      } while (cursor !== undefined);
-    },
+    each,
+    /** All files of a document that the caller may read, newest first. */
+    of: (collection: string, id: string, options: ListOptions = {}): AsyncGenerator<ListedFile, void, undefined> =>
+      each({ ...options, collection, id }),
     /** Links to 1 to 100 files, in the order of their paths; for pictures optionally in a size. */
     sign: (paths: readonly string[], { signal, ...asked }: SignOptions = {}): Promise<FileLink[]> =>
       ask('POST', '/api/storage/sign', { body: { paths, ...asked }, signal }),

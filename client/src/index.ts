@@ -29,6 +29,7 @@ export type {
 } from './collection.ts';
 export type { RequestOptions } from './connection.ts';
 export type {
+  FileDocument,
   FileLink,
   FilePage,
   ListedFile,

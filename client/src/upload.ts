@@ -102,7 +102,7 @@ const inParts = 100 * 1024 * 1024;
 export const upload = async (
   { send, fetching, callBack, repeated, unanswered, Failed, BasaltError }: Tools,
   file: Blob,
-  { filename, onProgress, visibility, token, signal, onPath, resume }: UploadOptions,
+  { filename, onProgress, visibility, of, token, signal, onPath, resume }: UploadOptions,
 ): Promise<StoredFile> => {
   const { size } = file;
   const type = file.type || 'application/octet-stream';
@@ -110,7 +110,7 @@ export const upload = async (
   const requested = resume
     ? { filePath: resume }
     : await send<{ readonly signedUrl?: string; readonly filePath: string }>('POST', '/api/storage/upload-request', {
-        body: { filename: name, contentType: type, size, visibility },
+        body: { filename: name, contentType: type, size, visibility, of },
         headers: { authorization: token && `Bearer ${token}` },
         signal,
       });

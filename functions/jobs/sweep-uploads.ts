@@ -1,3 +1,6 @@
+import { deleteIfOrphan } from '../../shared/documents/files.ts';
 import { sweepUploads } from '../../shared/files/cleanup.ts';
 
-export const handler = async (): Promise<{ readonly settled: number }> => ({ settled: await sweepUploads() });
+export const handler = async (): Promise<{ readonly settled: number }> => ({
+  settled: await sweepUploads(undefined, deleteIfOrphan),
+});

@@ -1,3 +1,4 @@
+import { fileAccess } from '../../shared/documents/files.ts';
 import { confirmUpload, requireDeclaredType, signatureBytes } from '../../shared/files/confirm-upload.ts';
 import { uploadWriteEndpoint } from '../../shared/http/project-endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
@@ -8,7 +9,7 @@ const route = storageRoutes['confirm-upload'];
 export const handler = uploadWriteEndpoint(route).handler(async (_event, { project, caller, input }) => {
   const { filePath, size } = input.body;
   const confirmed = await confirmUpload(project, filePath, size, {
-    caller,
+    access: fileAccess(project, caller),
     prove: async (bucket, key, { etag, contentType }) => {
       const start = await bucket.read(key, etag, signatureBytes);
       // A file that was replaced meanwhile is not copied.

@@ -32,7 +32,10 @@ export const visibility = v.picklist(['public', 'private'], 'must be public or p
 export const requestedUpload = { filename: text, contentType, size, visibility: v.optional(visibility) };
 export const uploaded = { filePath: text, size };
 
-export const UploadRequestBody = strictBody(requestedUpload);
+/** The document that the file belongs to. */
+const fileDocument = strictBody({ collection: text, id: text });
+
+export const UploadRequestBody = strictBody({ ...requestedUpload, of: v.optional(fileDocument) });
 export const UploadConfirmBody = body(uploaded);
 export const UploadPartsBody = body({ filePath: text, size: v.optional(size) });
 export const changedPath = { path: text };
@@ -98,7 +101,13 @@ export const UploadConfirmAnswer = v.object({ message: v.string(), ...confirmedU
 
 export const atMost = (most: number) => v.pipe(v.string(), v.maxLength(most, `must have at most ${most} characters`));
 
-export const OwnFilesQuery = v.strictObject({ prefix: v.optional(atMost(100)), cursor: v.optional(atMost(300)) });
+/** `collection` and `id` name the document whose files are listed. */
+export const OwnFilesQuery = v.strictObject({
+  prefix: v.optional(atMost(100)),
+  cursor: v.optional(atMost(300)),
+  collection: v.optional(atMost(100)),
+  id: v.optional(atMost(100)),
+});
 
 export const StoredFile = v.object({
   path: v.string(),

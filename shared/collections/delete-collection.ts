@@ -7,6 +7,7 @@ import { type RecordJob, workThroughRecords } from '../persistence/jobs.ts';
 import { changeHeld, claimStale, deleteHeld, reschedule } from '../persistence/lease.ts';
 import { onManaged, onProject } from '../persistence/mongo.ts';
 import { hasCode, isUnavailable } from '../persistence/mongo-errors.ts';
+import { queueSoon } from '../persistence/work-queue.ts';
 import { loadProject } from '../projects/find-project.ts';
 import { removeUserItems } from '../projects/items.ts';
 import type { Project } from '../projects/project.ts';
@@ -69,6 +70,9 @@ const dropDocuments = async (project: Project, { name, dropUri }: CollectionReco
 const finishDeletion = async (project: Project, claimed: CollectionRecord, isLast: boolean): Promise<void> => {
   const { _id, name } = claimed;
   await dropDocuments(project, claimed);
+  if (project.attached?.includes(name)) {
+    await queueSoon({ task: 'remove-files', projectId: project.id, collection: name });
+  }
   if (name === usersCollection && !(await removeUserItems(project.id, sessionsLimitMs)).complete) return;
   if (isLast) await deleteHeld(leasedCollections, claimed);
   else {

@@ -1,6 +1,6 @@
 import { clock, dayMs } from '../core/clock.ts';
 import { mapConcurrent } from '../core/concurrency.ts';
-import { describeError, log } from '../core/log.ts';
+import { describeError, log, tryOrLog } from '../core/log.ts';
 import { type Job, type Worked, workThrough } from '../persistence/jobs.ts';
 import { timed } from '../persistence/mongo-commands.ts';
 import { findProjectById } from '../projects/find-project.ts';
@@ -43,14 +43,25 @@ const isConfirmable = async (entry: DueEntry): Promise<boolean> =>
 /** Unneeded objects, or an upload that may still be confirmed. */
 type CleanupTask = UnneededObjects & { readonly isAwaited?: true };
 
+/** Deletes a confirmed file of a document if the document no longer exists. */
+type DeleteIfOrphan = (ref: DueEntry, of: string) => Promise<void>;
+
+/** The file of a document is checked a while after its upload, because its deletion may not have known of it. */
+const checkDocument = async (entry: DueEntry, of: string | undefined, check: DeleteIfOrphan | undefined) => {
+  if (of === undefined || !check || (entry.move !== 'requested' && entry.move !== 'arrived')) return;
+  const line = { message: 'The document of a file could not be checked', project: entry.projectId };
+  await tryOrLog('warn', line, () => check(entry, of));
+};
+
 /** Also expires a request that nobody confirmed. */
-const findUnneeded = async (entry: DueEntry): Promise<CleanupTask> => {
+const findUnneeded = async (entry: DueEntry, check: DeleteIfOrphan | undefined): Promise<CleanupTask> => {
   const pending = pendingKey(entry.filePath);
   let state = await stateOf(entry);
   if (state?.kind === 'requested') {
     if (await isConfirmable(entry)) return { keys: [], isAwaited: true };
     state = (await expire(entry, state)) ? undefined : await stateOf(entry);
   }
+  if (state) await checkDocument(entry, state.of, check);
   if (!state)
     return { keys: [pending, ...fileKeys(entry.filePath), ...variantObjectKeys(entry.filePath, entry.sizes)] };
   const { keys: sizes, isHeld } = await unneededVariants(entry, state);
@@ -81,12 +92,19 @@ class CleanupRun {
   /** Entries rescheduled because their storage failed or another run held the file. */
   postponed = 0;
   readonly #failures = new Map<string, number>();
+  readonly #check: DeleteIfOrphan | undefined;
+
+  constructor(check: DeleteIfOrphan | undefined) {
+    this.#check = check;
+  }
 
   /** Cleans up some paths and returns how many are done. Can be repeated, because the entries go last. */
   async settle(entries: readonly DueEntry[]): Promise<number> {
     let settled = 0;
     const found = new Map<DueEntry, CleanupTask>();
-    await mapConcurrent(entries, concurrency, async (entry) => found.set(entry, await findUnneeded(entry)));
+    await mapConcurrent(entries, concurrency, async (entry) =>
+      found.set(entry, await findUnneeded(entry, this.#check)),
+    );
     await mapConcurrent([...Map.groupBy(entries, bucketNameOf)], concurrency, async ([place, group]) => {
       const removed = await this.#remove(place, group, found);
       await mapConcurrent(group, concurrency, async (entry) => {
@@ -152,9 +170,12 @@ const sweepOf = (queue: DueQueue, settlement: CleanupRun, limitMs: number): Job<
   };
 };
 
-/** The most overdue come first. Returns the number of paths that are done. */
-export const sweepUploads = async (limitMs = runMs): Promise<number> => {
-  const settlement = new CleanupRun();
+/**
+ * The most overdue come first. `check` deletes files of documents that no longer exist. Returns the number of paths
+ * that are done.
+ */
+export const sweepUploads = async (limitMs = runMs, check?: DeleteIfOrphan): Promise<number> => {
+  const settlement = new CleanupRun(check);
   const worked: Worked[] = [];
   await mapConcurrent(queues, queues.length, async (queue) => {
     worked.push(await workThrough(sweepOf(queue, settlement, limitMs)));

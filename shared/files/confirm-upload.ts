@@ -1,17 +1,18 @@
 import { fileTypeFromBuffer } from 'file-type';
 import { AppError, isClientError } from '../core/errors.ts';
-import type { Caller, Project } from '../projects/project.ts';
+import type { Project } from '../projects/project.ts';
 import { bareType } from '../projects/user-settings.ts';
 import { withWebhookEvent } from '../webhooks/events.ts';
 import type { Bucket, StoredObject } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';
 import {
   addressOf,
+  developerAccess,
   dispositionOf,
+  type FileAccess,
   type FileRef,
   fileKey,
   fileNotFound,
-  isHiddenFrom,
   type Named,
   type Ownership,
   pendingKey,
@@ -94,8 +95,8 @@ const toConfirmedUpload = (project: Project, path: string, { visibility = 'publi
 };
 
 interface ConfirmOptions {
-  /** Users confirm only their own uploads. */
-  readonly caller?: Caller;
+  /** Who may confirm. */
+  readonly access?: FileAccess;
   /** Throws if the content does not match the declared type. */
   readonly prove?: (bucket: Bucket, key: string, stored: StoredObject) => Promise<void>;
 }
@@ -138,13 +139,13 @@ export const confirmUpload = async (
   project: Project,
   filePath: string,
   size: number,
-  { caller, prove }: ConfirmOptions = {},
+  { access = developerAccess, prove }: ConfirmOptions = {},
 ) => {
   const ref = requireRef(project, filePath);
   const bucket = await bucketOf(project);
   // A confirmed path is not copied again: the file may have been made private since.
   const [state, pending] = await Promise.all([stateOf(ref), bucket.head(pendingKey(filePath))]);
-  if (state && isHiddenFrom(caller, state)) throw fileNotFound();
+  if (state) await access.requireConfirm(state);
   if (state?.kind === 'requested' && (pending || state.uploadId !== undefined)) {
     const published = await publishRequested(ref, { bucket, state, pending }, size, prove);
     const news = { event: 'file.confirmed', thing: `file/${filePath}` } as const;

@@ -1,16 +1,17 @@
 import { AppError } from '../core/errors.ts';
 import { tryOrLog } from '../core/log.ts';
 import { get } from '../persistence/table.ts';
-import type { Caller, Project } from '../projects/project.ts';
+import type { Project } from '../projects/project.ts';
 import { withWebhookEvent } from '../webhooks/events.ts';
 import { bucketOf } from './bucket-of.ts';
 import {
+  developerAccess,
+  type FileAccess,
   type FileItem,
   fileItemKey,
   fileKey,
   fileKeys,
   fileNotFound,
-  isHiddenFrom,
   isPathOf,
   pendingKey,
   refOf,
@@ -20,11 +21,12 @@ import type { MultipartUpload } from './multipart.ts';
 import { expire, refundFile, stateOf, type UploadState } from './upload-states.ts';
 
 /** Returns the names of the file's image variants; `undefined` if there is no such file. */
-const deleteItem = async (project: Project, filePath: string, caller?: Caller) => {
+const deleteItem = async (project: Project, filePath: string, access: FileAccess) => {
   if (!isPathOf(project.id, filePath)) return undefined;
   const ref = refOf(project, filePath);
   const file = await get<FileItem>(fileItemKey(ref));
-  if (!file || isHiddenFrom(caller, file)) return undefined;
+  if (!file) return undefined;
+  await access.requireChange(file);
   const { bytes: size, contentType, name, visibility = 'public' } = file;
   const news = {
     event: 'file.deleted',
@@ -62,19 +64,24 @@ const endUpload = async (project: Project, filePath: string, state: UploadState)
 };
 
 /** Ends an upload in parts that is not confirmed; false if there is none. */
-const abortUpload = async (project: Project, filePath: string, caller?: Caller): Promise<boolean> => {
+const abortUpload = async (project: Project, filePath: string, access: FileAccess): Promise<boolean> => {
   if (project.storage.kind === 'managed' || !isPathOf(project.id, filePath)) return false;
   const ref = refOf(project, filePath);
   const state = await stateOf(ref);
-  if (state?.uploadId === undefined || isHiddenFrom(caller, state)) return false;
+  if (state?.uploadId === undefined) return false;
+  await access.requireChange(state);
   return endUpload(project, filePath, state);
 };
 
-/** Deletes a file, or ends an upload in parts; users only their own. Throws 404 `FILE_NOT_FOUND`. */
-export const deleteFile = async (project: Project, filePath: string, caller?: Caller): Promise<void> => {
-  const sizes = await deleteItem(project, filePath, caller);
+/** Deletes a file, or ends an upload in parts. Throws 404 `FILE_NOT_FOUND`, 403 without the right to change it. */
+export const deleteFile = async (
+  project: Project,
+  filePath: string,
+  access: FileAccess = developerAccess,
+): Promise<void> => {
+  const sizes = await deleteItem(project, filePath, access);
   if (sizes) await removeBytes(project, [[filePath, sizes]]);
-  else if (!(await abortUpload(project, filePath, caller))) throw fileNotFound();
+  else if (!(await abortUpload(project, filePath, access))) throw fileNotFound();
 };
 
 /** Deletes up to 100 files; paths without a file are returned in `notFound`. */
@@ -83,7 +90,7 @@ export const deleteFiles = async (project: Project, filePaths: readonly string[]
   const notFound: string[] = [];
   // Sequential, because all change the same counter.
   for (const filePath of new Set(filePaths)) {
-    const sizes = await deleteItem(project, filePath);
+    const sizes = await deleteItem(project, filePath, developerAccess);
     if (sizes) deleted.push([filePath, sizes]);
     else notFound.push(filePath);
   }

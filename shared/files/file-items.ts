@@ -80,14 +80,49 @@ export const requireRef = (project: Project, text: string): FileRef => {
   return refOf(project, text);
 };
 
-/** Users see only their own files. */
-export const isHiddenFrom = (caller: Caller | undefined, { owner }: Ownership): boolean =>
-  caller?.kind === 'publishable' && owner !== caller.userId;
-
-/** `owner`: user id. Without `visibility` an item is public. */
+/**
+ * `owner`: user id. Without `visibility` an item is public. `of`: the document that the file belongs to, as
+ * `toFileDocument` reads it; then the owner only counts for limits.
+ */
 export type Ownership = {
   readonly owner?: string | undefined;
   readonly visibility?: Visibility | undefined;
+  readonly of?: string | undefined;
+};
+
+/** A document with files. `since`: when it was created, in ms since 1970, because a client can use an id again. */
+export interface FileDocument {
+  readonly collection: string;
+  readonly id: string;
+  readonly since: number;
+}
+
+export const fromFileDocument = ({ collection, id, since }: FileDocument): string => `${collection}#${id}#${since}`;
+
+export const toFileDocument = (of: string): FileDocument => {
+  const [collection = '', id = '', since = ''] = of.split('#');
+  return { collection, id, since: Number(since) };
+};
+
+/** Users see only their own files. For files of documents the document decides instead. */
+export const isHiddenFrom = ({ kind, userId }: Caller, { owner, of }: Ownership): boolean =>
+  of !== undefined || (kind === 'publishable' && (userId === undefined || owner !== userId));
+
+/** What a caller may do with files. */
+export interface FileAccess {
+  /** Returns the files that the caller may read. */
+  readonly readable: <F extends Ownership>(files: readonly F[]) => Promise<ReadonlySet<F>>;
+  /** Throws 404 `FILE_NOT_FOUND` for a hidden file, 403 if the caller may read its document but not change it. */
+  readonly requireChange: (file: Ownership) => Promise<void>;
+  /** The same before a file is confirmed; a hidden document is 404 `DOCUMENT_NOT_FOUND`. */
+  readonly requireConfirm: (file: Ownership) => Promise<void>;
+}
+
+/** The dashboard's: developers use every file of their project. */
+export const developerAccess: FileAccess = {
+  readable: async (files) => new Set(files),
+  requireChange: async () => undefined,
+  requireConfirm: async () => undefined,
 };
 
 /** Without `name`, the name in the path counts. */
@@ -179,6 +214,20 @@ export const fileItemKey = (ref: FileRef): Key =>
 
 export const userFileKey = (ref: FileRef, userId: string): Key =>
   itemKey(kinds.userFile, projectScope(ref.projectId), { storageId: ref.storageId, userId, path: pathTail(ref) });
+
+/** The start of the keys of a document's files, or without `id` of a collection's. */
+export const documentFilePrefix = (
+  storageId: string,
+  { collection, id }: { collection: string; id?: string },
+): string => sortPrefix(kinds.documentFile, { storageId, collection, ...(id !== undefined && { id }) });
+
+/** The entry of a confirmed file in the list of its document, or of its owner. */
+export const listKeys = (ref: FileRef, { owner, of }: Ownership): readonly Key[] => {
+  if (of === undefined) return owner === undefined ? [] : [userFileKey(ref, owner)];
+  const { collection, id } = toFileDocument(of);
+  const parts = { storageId: ref.storageId, collection, id, path: pathTail(ref) };
+  return [itemKey(kinds.documentFile, projectScope(ref.projectId), parts)];
+};
 
 export const quotaKey = ({ projectId, storageId }: Pick<FileRef, 'projectId' | 'storageId'>): Key =>
   itemKey(kinds.storageQuota, projectScope(projectId), { storageId });

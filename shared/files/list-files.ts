@@ -8,6 +8,7 @@ import type { Project } from '../projects/project.ts';
 import { reservationMs } from './due-uploads.ts';
 import {
   addressOf,
+  documentFilePrefix,
   type FileItem,
   fileItemKey,
   filePathOf,
@@ -17,6 +18,7 @@ import {
   quotaKey,
   refOf,
   shownFile,
+  toFileDocument,
   type UploadItem,
   uploadPrefix,
 } from './file-items.ts';
@@ -99,9 +101,13 @@ const parseCursor = (cursor: string | undefined): string | undefined => {
   throw new AppError('INVALID_CURSOR', 'The cursor is not from this list. Start again without one.');
 };
 
-/** Up to 50, newest first. Names are filtered after reading, so a page may be short and have a `nextCursor`. */
-export const listOwnFiles = async (project: Project, userId: string, { prefix = '', cursor }: OwnFilesQuery) => {
-  const own = sortPrefix(kinds.userFile, { storageId: storageIdOf(project.storage), userId });
+/** A page of the files with entries below `own`. Those that `isIn` excludes are left out after reading. */
+const listBelow = async (
+  project: Project,
+  own: string,
+  { prefix = '', cursor }: OwnFilesQuery,
+  isIn: (item: FileItem) => boolean = () => true,
+) => {
   const after = parseCursor(cursor);
   const keys = await list<Key>({
     partition: projectScope(project.id),
@@ -114,13 +120,38 @@ export const listOwnFiles = async (project: Project, userId: string, { prefix = 
     project,
     tails.map((tail) => `${project.id}/${tail}`),
   );
-  const shown = found.flatMap((item) => (item ? [toStoredFile(project, item)] : []));
+  const shown = found.flatMap((item) => (item && isIn(item) ? [toStoredFile(project, item)] : []));
   const beginning = prefix.normalize('NFC');
   const last = keys.length === pageSize ? tails.at(-1) : undefined;
   return {
     items: shown.filter(({ path, name }) => name.startsWith(beginning) || nameIn(path).startsWith(prefix)),
     ...(last !== undefined && { nextCursor: cursorOf(last) }),
   };
+};
+
+/** Up to 50, newest first. Names are filtered after reading, so a page may be short and have a `nextCursor`. */
+export const listOwnFiles = (project: Project, userId: string, query: OwnFilesQuery) =>
+  listBelow(project, sortPrefix(kinds.userFile, { storageId: storageIdOf(project.storage), userId }), query);
+
+/** The files of a document that the caller may read, in the same way. Their owners are not shown. */
+export const listDocumentFiles = async (project: Project, of: string, query: OwnFilesQuery) => {
+  const below = documentFilePrefix(storageIdOf(project.storage), toFileDocument(of));
+  const { items, ...rest } = await listBelow(project, below, query, (item) => item.of === of);
+  return { items: items.map((item) => ({ ...item, owner: null })), ...rest };
+};
+
+/** The paths and documents of all files of a document, or without `id` of a collection, in the current storage. */
+export const allDocumentFiles = async (
+  project: Project,
+  among: { readonly collection: string; readonly id?: string },
+): Promise<readonly { readonly path: string; readonly id: string }[]> => {
+  const prefix = documentFilePrefix(storageIdOf(project.storage), among);
+  const all = documentFilePrefix(storageIdOf(project.storage), { collection: among.collection });
+  const keys = await list<Key>({ partition: projectScope(project.id), only: { prefix }, keysOnly: true });
+  return keys.map(({ sk }) => {
+    const [id = '', ...tail] = sk.slice(all.length).split('#');
+    return { id, path: `${project.id}/${tail.join('#')}` };
+  });
 };
 
 /** Up to 50 unconfirmed uploads, newest first. */

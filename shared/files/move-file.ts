@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { clock } from '../core/clock.ts';
-import { AppError } from '../core/errors.ts';
+import { AppError, validationFailed } from '../core/errors.ts';
 import { write } from '../persistence/table.ts';
 import type { Project } from '../projects/project.ts';
 import type { Bucket } from './bucket.ts';
@@ -30,6 +30,10 @@ const fileBusy = (): AppError =>
     retryAfter: 1,
   });
 
+/** The error of making a file of a document public (400). */
+export const alwaysPrivate = (): AppError =>
+  validationFailed({ field: 'visibility', message: 'visibility must be private for a file of a document' });
+
 const isHeld = 'attribute_exists(pk) AND mover = :mover';
 
 export const releaseFile = async (ref: FileRef, mover: string): Promise<void> => {
@@ -48,9 +52,9 @@ export const holdFile = async (ref: FileRef) => {
     },
     'ALL_NEW',
   );
-  const { visibility = 'public', openedAt, name, sizes, cached, sizeBytes, putting } = item ?? {};
+  const { visibility = 'public', openedAt, name, of, sizes, cached, sizeBytes, putting } = item ?? {};
   const kept = { sizes, cached, sizeBytes, putting };
-  return { done, mover, known: item !== undefined, visibility, openedAt, name, kept };
+  return { done, mover, known: item !== undefined, visibility, openedAt, name, of, kept };
 };
 
 /** Copies `from` to `to`. An identical object at `to` is accepted; another one is replaced. */
@@ -91,14 +95,15 @@ const moveObject = async (
 /**
  * Makes a confirmed file public or private: copies it, updates the table, removes the public copy; the private copy
  * stays while links are valid. A crash is repaired by a repeat or the cleanup. Errors: 404 `FILE_NOT_FOUND`, 503
- * `TOO_MANY_WRITERS`.
+ * `TOO_MANY_WRITERS`, 400 for a public file of a document.
  */
 export const changeVisibility = async (project: Project, filePath: string, visibility: Visibility) => {
   const ref = requireRef(project, filePath);
   const bucket = await bucketOf(project);
-  const { done, known, mover, visibility: present, name, kept } = await holdFile(ref);
+  const { done, known, mover, visibility: present, name, of, kept } = await holdFile(ref);
   if (!done) throw known ? fileBusy() : fileNotFound();
   try {
+    if (of !== undefined && visibility === 'public') throw alwaysPrivate();
     // Scheduled before the copy, so that the cleanup handles a crash.
     await write(putDueEntry(ref, 'moved', { sizes: variantNames(kept) }));
     if (visibility === 'public') await write(putDueEntry(ref, 'opened'));

@@ -2,16 +2,16 @@ import { clock } from '../core/clock.ts';
 import { AppError, validationFailed } from '../core/errors.ts';
 import { outcomeUnknown, type Run } from '../persistence/idempotency.ts';
 import { plans } from '../projects/plans.ts';
-import type { Caller, Project } from '../projects/project.ts';
+import type { Project } from '../projects/project.ts';
 import { allowsType } from '../projects/user-settings.ts';
 import { bucketOf, customerBucket } from './bucket-of.ts';
 import { uploadableUntil } from './due-uploads.ts';
 import {
   dispositionOf,
+  type FileAccess,
   type FileRef,
   fileKey,
   fileNotFound,
-  isHiddenFrom,
   nameIn,
   newFilePath,
   type Ownership,
@@ -173,10 +173,11 @@ const uploadOf = async (parts: MultipartBucket, ref: FileRef, state: UploadState
  * interrupted upload. Errors: 400 `VALIDATION_FAILED` for hosted storage, 400 `SIZE_MISMATCH`, 413 `FILE_TOO_LARGE`
  * over 5 GiB, 404 `FILE_NOT_FOUND`.
  */
-export const requestParts = async (project: Project, caller: Caller, { filePath, size: given }: PartsRequest) => {
+export const requestParts = async (project: Project, access: FileAccess, { filePath, size: given }: PartsRequest) => {
   const ref = requireRef(project, filePath);
   const state = await stateOf(ref);
-  if (!state || isHiddenFrom(caller, state)) throw fileNotFound();
+  if (!state) throw fileNotFound();
+  await access.requireChange(state);
   const { size } = state;
   const { storage } = project;
   if (storage.kind === 'managed')

@@ -1,9 +1,17 @@
 import { type KeyObject, sign, verify } from 'node:crypto';
 import { nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import type { Caller, Project } from '../projects/project.ts';
+import type { Project } from '../projects/project.ts';
 import { customerBucket } from './bucket-of.ts';
-import { addressOf, type FileItem, fileKey, fileNotFound, filesOrigin, isHiddenFrom, isPathOf } from './file-items.ts';
+import {
+  addressOf,
+  type FileAccess,
+  type FileItem,
+  fileKey,
+  fileNotFound,
+  filesOrigin,
+  isPathOf,
+} from './file-items.ts';
 import { type ImageSizeQuery, variantQuery } from './images/variant.ts';
 import { currentLinkKey, type LinkKey } from './link-keys.ts';
 import { filesAt } from './list-files.ts';
@@ -65,33 +73,39 @@ const hostedOnly = (): AppError =>
   new AppError('HOSTED_FILES_ONLY', 'Image resizing works only for hosted files. This project uses its own bucket.');
 
 /** For a private file: a link at our address, or a presigned URL of the customer's storage. */
-const signer = async (project: Project, expiresIn: number, expires: number, size: string) => {
+const signer = async (project: Project, now: number, size: string) => {
   if (project.storage.kind === 'external') {
     const bucket = await customerBucket(project.id, project.storage);
-    return (path: string, { visibility = 'public' }: FileItem) =>
+    return (path: string, { visibility = 'public' }: FileItem, expiresIn: number) =>
       bucket.presignDownload(fileKey(path, visibility), expiresIn);
   }
   const key = await currentLinkKey();
-  return (path: string) => signedAddress(`${filesOrigin()}/${fileKey(path, 'private')}${size}`, expires, key);
+  return (path: string, _file: FileItem, expiresIn: number) =>
+    signedAddress(`${filesOrigin()}/${fileKey(path, 'private')}${size}`, now + expiresIn, key);
 };
 
+/** The right to a file of a document can end, so its links end soon. */
+const maxDocumentLinkSeconds = 300;
+
 /** Files that the caller cannot see get `FILE_NOT_FOUND`. Errors: 400 `INVALID_SIZE`, 409 `HOSTED_FILES_ONLY`. */
-export const signLinks = async (project: Project, caller: Caller, { paths, expiresIn, ...asked }: LinksRequest) => {
+export const signLinks = async (project: Project, access: FileAccess, { paths, ...asked }: LinksRequest) => {
   const size = variantQuery(asked);
   if (size !== '' && project.storage.kind === 'external') throw hostedOnly();
   const files = await filesAmong(project, paths);
-  const expires = nowSeconds() + expiresIn;
-  const sign = await signer(project, expiresIn, expires, size);
+  const readable = await access.readable([...files.values()]);
+  const now = nowSeconds();
+  const sign = await signer(project, now, size);
   return Promise.all(
     paths.map(async (path) => {
       const file = files.get(path);
-      if (!file || isHiddenFrom(caller, file)) {
+      if (!file || !readable.has(file)) {
         const { message } = fileNotFound();
         return { path, error: { code: 'FILE_NOT_FOUND' as const, message } };
       }
       const open = addressOf(project, path, file.visibility);
-      const url = open === null ? await sign(path, file) : `${open}${size}`;
-      return { path, url, expiresAt: new Date(expires * 1000) };
+      const expiresIn = file.of === undefined ? asked.expiresIn : Math.min(asked.expiresIn, maxDocumentLinkSeconds);
+      const url = open === null ? await sign(path, file, expiresIn) : `${open}${size}`;
+      return { path, url, expiresAt: new Date((now + expiresIn) * 1000) };
     }),
   );
 };

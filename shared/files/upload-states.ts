@@ -10,6 +10,7 @@ import {
   type FileRef,
   type FileVariants,
   fileItemKey,
+  listKeys,
   type Named,
   type Ownership,
   quotaKey,
@@ -17,7 +18,6 @@ import {
   type UserLimited,
   type UserQuotaItem,
   uploadKey,
-  userFileKey,
   userQuotaKey,
   type Visibility,
 } from './file-items.ts';
@@ -33,6 +33,7 @@ export interface UploadState extends FileVariants, Named {
   readonly size: number;
   readonly visibility: Visibility;
   readonly owner: string | undefined;
+  readonly of: string | undefined;
   readonly bounded: UserLimited['bounded'];
   readonly isUnproven: boolean;
   readonly contentType: string;
@@ -136,6 +137,7 @@ const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined =>
     bytes: size,
     visibility = 'public',
     owner,
+    of,
     name,
     bounded,
     contentType,
@@ -153,6 +155,7 @@ const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined =>
     size,
     visibility,
     owner,
+    of,
     name,
     bounded,
     isUnproven,
@@ -170,7 +173,7 @@ const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined =>
 export const confirmCharge = async (
   ref: FileRef,
   { size, etag, contentType }: StoredObject,
-  { visibility, owner, name, bounded }: Pick<UploadState, 'visibility' | 'owner' | 'name' | 'bounded'>,
+  { visibility, owner, of, name, bounded }: Pick<UploadState, 'visibility' | 'owner' | 'of' | 'name' | 'bounded'>,
 ): Promise<UploadState | undefined> => {
   const item: FileItem = {
     ...fileItemKey(ref),
@@ -179,6 +182,7 @@ export const confirmCharge = async (
     contentType,
     confirmedAt: clock.now(),
     owner,
+    of,
     name,
     bounded,
     visibility: visibility === 'public' ? undefined : visibility,
@@ -188,7 +192,7 @@ export const confirmCharge = async (
     { put: item, condition: 'attribute_not_exists(pk)' },
     count(ref, { used: size, files: 1 }),
     ...countUser(ref, item, { reservations: -1 }),
-    ...(owner === undefined ? [] : [{ put: userFileKey(ref, owner) }]),
+    ...listKeys(ref, item).map((put) => ({ put })),
   ]);
   return stateFrom(found ? found.map(({ item: known }) => known) : [undefined, item]);
 };
@@ -220,13 +224,13 @@ export const expire = async (
   return refusal === undefined;
 };
 
-type Charged = FileVariants & Pick<FileItem, 'bytes' | 'owner' | 'bounded'>;
+type Charged = FileVariants & Pick<FileItem, 'bytes' | 'owner' | 'of' | 'bounded'>;
 
 /** Retries while variants come and go. */
 const maxTries = 10;
 
 const refundUnchanged = (ref: FileRef, file: Charged) => {
-  const { bytes, owner, sizeBytes = 0 } = file;
+  const { bytes, sizeBytes = 0 } = file;
   const all = bytes + sizeBytes;
   return transact<FileItem>([
     { delete: fileItemKey(ref), ...unchangedVariants(file) },
@@ -234,7 +238,7 @@ const refundUnchanged = (ref: FileRef, file: Charged) => {
     ...countUser(ref, file, { held: -bytes, files: -1 }),
     ...uncacheVariants(ref, cachedOf(file)),
     putDueEntry(ref, 'deleted', { sizes: variantNames(file) }),
-    ...(owner === undefined ? [] : [{ delete: userFileKey(ref, owner) }]),
+    ...listKeys(ref, file).map((key) => ({ delete: key })),
   ]);
 };
 

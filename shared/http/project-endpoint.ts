@@ -34,8 +34,11 @@ export const keyed = (route: NamedRoute & { readonly access: ProjectAccess }, re
 
 export const projectEndpoint = <const R extends Of<ProjectAccess>>(route: R) => keyed(route).use(input(route));
 
-export const filesEndpoint = <const R extends Of<ProjectAccess>>(route: R) =>
-  keyed(route).use(fileCaller()).use(input(route));
+/** Reads files. Those of documents may need no user. */
+export const fileReadEndpoint = <const R extends Of<ProjectAccess>>(route: R) =>
+  keyed(route)
+    .use(fileCaller({ anyone: true }))
+    .use(input(route));
 
 /** Creates or deletes files; users can only do that if the project allows it. */
 export const uploadEndpoint = <const R extends Of<ProjectAccess>>(route: R) =>

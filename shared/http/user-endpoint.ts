@@ -5,9 +5,10 @@ import { tokenMissing } from '../documents/access/access.ts';
 import type { Project } from '../projects/project.ts';
 import { requireSignInMethod } from '../projects/user-settings.ts';
 import type { Of } from './endpoint.ts';
-import { bearerToken, type Keyed } from './middleware/api-key.ts';
+import { bearerToken, type Keyed, wrongKind } from './middleware/api-key.ts';
 import { once } from './middleware/idempotency.ts';
 import { input } from './middleware/input.ts';
+import { fileCaller, type WithCaller } from './middleware/user-token.ts';
 import { keptPathOf, keyed, type Repeatable } from './project-endpoint.ts';
 import type { Route } from './route.ts';
 import type { Event, Middleware } from './stack.ts';
@@ -53,6 +54,21 @@ export const usersEndpoint = <const R extends Of<'publishableKey'>>(route: R) =>
 /** Opens a user's account; runs once per `Idempotency-Key`. */
 export const signUpEndpoint = <const R extends Repeatable<Of<'publishableKey'>>>(route: R) =>
   keyed(route, undefined, keptPathOf(route)).use(enabledUsers(route)).use(once(route)).use(input(route));
+
+/** The user's own files need a signed-in user, those of a document only the right to read it. */
+const fileLister = (): Middleware<Keyed, WithCaller> => ({
+  before: async (incoming) => {
+    const query = new URLSearchParams(incoming.event.rawQueryString);
+    if (query.has('collection') || query.has('id')) return fileCaller({ anyone: true }).before(incoming);
+    if (incoming.context.keyKind === 'secret') throw wrongKind.publishable();
+    await enabledUsers({}).before(incoming);
+    const { bearer } = await signedInUser().before(incoming);
+    return { caller: { kind: 'publishable', userId: bearer.userId } };
+  },
+});
+
+export const fileListEndpoint = <const R extends Of<'anyKey'>>(route: R) =>
+  keyed(route, 'beside').use(fileLister()).use(input(route));
 
 export const userEndpoint = <const R extends Of<'user'>>(route: R) =>
   keyed(route, 'beside').use(enabledUsers(route)).use(signedInUser()).use(input(route));

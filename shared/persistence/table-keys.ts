@@ -57,6 +57,8 @@ export const upload = { in: ['project'], sk: 'upload#{storageId}#{path}', by: 'f
 export const file = { in: ['project'], sk: 'file#{storageId}#{path}', by: 'files' } as const;
 /** That a confirmed file is a user's, so that they can list theirs. Stays until the file is deleted. */
 export const userFile = { in: ['project'], sk: 'own-file#{storageId}#{userId}#{path}', by: 'files' } as const;
+/** That a confirmed file belongs to a document, so that it can be listed and goes with it. Stays until the file is deleted. */
+export const documentFile = { in: ['project'], sk: 'of#{storageId}#{collection}#{id}#{path}', by: 'files' } as const;
 /** Bytes that a storage has reserved and used, and how many files. Stays until the project is removed. */
 export const storageQuota = { in: ['project'], sk: 'quota#storage#{storageId}', by: 'files' } as const;
 /** Bytes and files that a user has reserved and used in a storage, and open reservations. Stays until the project is removed. */

@@ -38,6 +38,12 @@ const schema = v.pipe(
   v.variant('task', [
     v.strictObject({ task: v.literal('purge-trash'), projectId: id, requestId }),
     v.strictObject({ task: v.literal('follow-references'), projectId: id, requestId }),
+    v.strictObject({
+      task: v.literal('remove-files'),
+      projectId: id,
+      collection: v.pipe(v.string(), v.maxLength(100)),
+      requestId,
+    }),
     v.strictObject({ task: v.literal('transfer'), transferId: id, requestId }),
   ]),
 );

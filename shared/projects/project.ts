@@ -78,6 +78,8 @@ export interface Project {
   readonly restricts?: readonly Restricts[];
   /** Without it users cannot find each other. */
   readonly directory?: Directory;
+  /** The collections whose documents have or had files. */
+  readonly attached?: readonly string[];
 }
 
 /** Collections where `by` had a Ref to `target` with `onDelete`; the current schema decides. */
@@ -186,6 +188,7 @@ export interface ProjectRecord {
   /** The events that webhooks subscribe to; `version` counts additions. */
   readonly hooks?: { readonly kinds: readonly EventKind[]; readonly version: number };
   readonly restricts?: readonly Restricts[];
+  readonly attached?: readonly string[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -218,6 +221,7 @@ export const toProject = (record: ProjectRecord & OwnerFacts): Project => ({
   ...(record.hooks && { hooks: record.hooks.kinds }),
   ...(record.restricts && { restricts: record.restricts }),
   ...(record.directory && { directory: record.directory }),
+  ...(record.attached && { attached: record.attached }),
 });
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -100,6 +100,23 @@ describe('files', () => {
     await expect(asServer(of).files.list()).rejects.toMatchObject({ status: 403 });
   });
 
+  test('of a document are attached and listed by the users who may change and read the document', async () => {
+    const of = await newUsersProject({ settings: { uploads: { users: true } } });
+    await of.addCollection({ name: 'notes', rls: { enabled: true } });
+    const [mine, other, server] = [asApp(of), asApp(of), asServer(of)];
+    for (const each of [mine, other]) await each.auth.signup(newCredentials());
+    const { _id: id } = await mine.collection('notes').insert({});
+    const trip = { collection: 'notes', id };
+    for (const filename of ['a', 'b']) await mine.files.upload(new Blob(['x']), { of: trip, filename });
+    await expect(other.files.upload(new Blob(['x']), { of: trip })).rejects.toMatchObject({ code: 'NOT_OWNER' });
+    for (const each of [mine, other, server, asApp(of)]) {
+      const files = await Array.fromAsync(each.files.of('notes', id));
+      expect(files.map(({ name }) => name)).toEqual(['b', 'a']);
+    }
+    expect((await Array.fromAsync(server.files.of('notes', id, { prefix: 'a' }))).length).toBe(1);
+    expect((await mine.files.list()).items).toEqual([]);
+  });
+
   test('are listed to the last page when a page before it is empty', async () => {
     const asked: string[] = [];
     const pages = [

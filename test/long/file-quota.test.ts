@@ -9,7 +9,14 @@ import { sweepUploads } from '../../shared/files/cleanup.ts';
 import { confirmUpload } from '../../shared/files/confirm-upload.ts';
 import { deleteFile } from '../../shared/files/delete-files.ts';
 import { onCustomerBucket } from '../../shared/files/external-bucket.ts';
-import { type FileItem, fileKey, filePathOf, filePrefix, type UploadItem } from '../../shared/files/file-items.ts';
+import {
+  developerAccess,
+  type FileItem,
+  fileKey,
+  filePathOf,
+  filePrefix,
+  type UploadItem,
+} from '../../shared/files/file-items.ts';
 import { makeVariant } from '../../shared/files/images/make.ts';
 import { variantObjectKey } from '../../shared/files/images/store.ts';
 import { cachedOf } from '../../shared/files/images/variant-items.ts';
@@ -118,7 +125,7 @@ const requested = async (project: Project, known: Known[]): Promise<Known> => {
   const path: Known = { filePath, size, told: 'unsure' };
   known.push(path);
   const inParts = project.storage.kind === 'external' && randomInt(2) === 0;
-  const [part] = inParts ? (await requestParts(project, { kind: 'secret' }, { filePath })).parts : [];
+  const [part] = inParts ? (await requestParts(project, developerAccess, { filePath })).parts : [];
   await put(part?.signedUrl ?? signedUrl, bytes);
   return path;
 };

@@ -2,9 +2,9 @@ import { isShownIn } from '../../collections/trash-conditions.ts';
 import type { JsonText } from '../../core/json.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { deserialize, findFirstRaw } from '../../persistence/raw-documents.ts';
-import { type AccessContext, mayReadAll } from '../access/access.ts';
+import { type AccessContext, mayReadAll, mayWrite, notOwner, requireWriteAccess } from '../access/access.ts';
 import { hasUnreadable, unreadableFor } from '../access/field-rights.ts';
-import { mayGet, requireGet } from '../access/rule-access.ts';
+import { decideWrite, mayGet, obeysRules, requireGet } from '../access/rule-access.ts';
 import { type Document, documentId, documentNotFound, revisionOf } from '../document.ts';
 import { Row } from './find-rows.ts';
 import { populateRows, refPaths } from './populate.ts';
@@ -22,6 +22,42 @@ interface Found {
   readonly document: Document | JsonText;
   readonly revision?: number;
 }
+
+/** Reads an active document; 404 if there is none. */
+const findActive = async ({ project, collection }: AccessContext, id: string): Promise<Document> => {
+  const _id = documentId(id);
+  const raw = await onProject(project, (db) => findFirstRaw(db, collection.name, { _id }));
+  const document = raw && (deserialize(raw) as Document);
+  if (!document || !isShownIn(collection, false, document)) throw documentNotFound();
+  return document;
+};
+
+/** Reads a document for what belongs to it, with the errors of `getDocument`. */
+export const requireReadableDocument = async (context: AccessContext, id: string): Promise<Document> => {
+  await requireGet(context, false);
+  const document = await findActive(context, id);
+  if (!(await mayGet(context, document))) throw documentNotFound();
+  return document;
+};
+
+/**
+ * Reads a document for a caller who changes what belongs to it, but not the document: of a rule only `before` counts.
+ * Throws 404 if it is hidden, 403 with the code of its mode if the caller may read but not change it.
+ */
+export const requireChangeableDocument = async (context: AccessContext, id: string): Promise<Document> => {
+  await requireGet(context, false);
+  if (obeysRules(context)) {
+    const decision = await decideWrite(context, 'update');
+    const document = await findActive(context, id);
+    await decision.require(document, async () => undefined);
+    return document;
+  }
+  requireWriteAccess(context);
+  const document = await findActive(context, id);
+  if (!(await mayGet(context, document))) throw documentNotFound();
+  if (!mayWrite(context, document)) throw notOwner();
+  return document;
+};
 
 /**
  * Reads one document by its id. Throws 404 if it is missing, trashed (unless `includeDeleted`) or another user's in

@@ -88,22 +88,39 @@ const shownOf = (
   return isShown ? new Row(project, raw, { ...whole, unreadable }, false, document) : null;
 };
 
-/** The ids of active documents that the caller may read. */
-export const findReadableIds = async (context: AccessContext, ids: readonly string[]): Promise<ReadonlySet<string>> => {
+/** The named fields, and the id, of active documents that the caller may read; empty without access. */
+const findReadableFields = async (
+  context: AccessContext,
+  ids: readonly string[],
+  fields: { readonly [name: string]: 1 },
+): Promise<readonly Uint8Array[]> => {
   const { project, collection } = context;
-  if (isClosed(context)) return new Set();
+  if (isClosed(context)) return [];
   const readable = await filterTargets(context, false);
-  if (readable === 'none') return new Set();
+  if (readable === 'none') return [];
   const wanted = { _id: { $in: ids.map((id) => ObjectId.createFromHexString(id)) } };
   const condition = allOf([wanted, isActive, ...(readable ? [readable.condition] : [])]);
   const found = await read(
     project,
     collection.name,
     { condition, ...(readable?.joins && { joins: readable.joins }) },
-    { projection: { _id: 1 }, limit: ids.length },
+    { projection: { _id: 1, ...fields }, limit: ids.length },
     readable && !obeysRules(context) ? hintById(context) : undefined,
   );
-  return new Set(found?.map(idIn));
+  return found ?? [];
+};
+
+/** The ids of active documents that the caller may read. */
+export const findReadableIds = async (context: AccessContext, ids: readonly string[]): Promise<ReadonlySet<string>> =>
+  new Set((await findReadableFields(context, ids, {})).map(idIn));
+
+/** Id → `createdAt` of active documents that the caller may read. */
+export const findReadableSince = async (
+  context: AccessContext,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, unknown>> => {
+  const found = await findReadableFields(context, ids, { createdAt: 1 });
+  return new Map(found.map((raw) => [idIn(raw), deserialize(raw).createdAt]));
 };
 
 /**

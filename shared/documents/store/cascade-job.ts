@@ -7,6 +7,7 @@ import { databaseOf } from '../../persistence/mongo.ts';
 import { isUnavailable } from '../../persistence/mongo-errors.ts';
 import { findProjectById } from '../../projects/find-project.ts';
 import type { Project } from '../../projects/project.ts';
+import { deleteFilesOf } from '../files.ts';
 import { finishRun, follow, newRun } from './cascade.ts';
 import { type CascadeRecord, cascadeLease, cascadeRecords, leasedCascades, wakeCascades } from './cascade-records.ts';
 
@@ -27,7 +28,9 @@ const followOne = async (project: Project, record: CascadeRecord, withinMs: numb
     await deleteHeld(leasedCascades, record);
     return undefined;
   }
-  const run = newRun(project, Number.POSITIVE_INFINITY, withinMs);
+  const run = newRun(project, Number.POSITIVE_INFINITY, withinMs, {
+    deleteFiles: (_project, { collection, ids }, end) => deleteFilesOf(project, collection, ids, end),
+  });
   await follow(run, record);
   return finishRun(run);
 };

@@ -61,8 +61,13 @@ export interface Follower {
 const sourcesOf = ({ restricts = [] }: Project, target: string): readonly string[] =>
   restricts.flatMap((each) => (each.target === target ? [each.by] : []));
 
-/** False if no Ref with `onDelete` points to the collection. Costs no command. */
-export const mayBeFollowed = (project: Project, target: string): boolean => sourcesOf(project, target).length > 0;
+/** Whether files may be deleted with documents of the collection. Costs no command. */
+export const mayHaveFiles = ({ attached = [] }: Project, target: string, kind: Removed['kind']): boolean =>
+  kind === 'delete' && attached.includes(target);
+
+/** False if no Ref with `onDelete` points to the collection and no files follow. Costs no command. */
+export const mayBeFollowed = (project: Project, target: string, kind: Removed['kind'] = 'delete'): boolean =>
+  sourcesOf(project, target).length > 0 || mayHaveFiles(project, target, kind);
 
 /** The Refs with `onDelete` to a collection. */
 export const followersOf = async (project: Project, target: string): Promise<readonly Follower[]> => {
@@ -83,9 +88,12 @@ export const isFollowed = ({ onDelete }: DeletionRef, { kind, wasActive }: Pick<
 
 /** Stores a removal that is about to happen. Returns `undefined`, without a command, if nothing can follow it. */
 export const noteRemoval = async (project: Project, removed: Removed): Promise<CascadeRecord | undefined> => {
-  if (!mayBeFollowed(project, removed.collection)) return undefined;
-  const followers = await followersOf(project, removed.collection);
-  if (!followers.some(({ ref }) => isFollowed(ref, removed))) return undefined;
+  const { collection, kind } = removed;
+  if (!mayBeFollowed(project, collection, kind)) return undefined;
+  if (!mayHaveFiles(project, collection, kind)) {
+    const followers = await followersOf(project, collection);
+    if (!followers.some(({ ref }) => isFollowed(ref, removed))) return undefined;
+  }
   const record: CascadeRecord = {
     _id: newId(),
     projectId: new ObjectId(project.id),

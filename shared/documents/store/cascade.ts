@@ -23,6 +23,7 @@ import {
   followersOf,
   isFollowed,
   mayBeFollowed,
+  mayHaveFiles,
   noteRemoval,
   type Removed,
 } from './cascade-records.ts';
@@ -58,18 +59,20 @@ export interface CascadeRun {
   readonly unfinished: CascadeRecord[];
   /** Whether a changes feed has new entries. */
   isFed: boolean;
-  /** Publishes documents that followed to live updates. */
-  readonly publish?: ((source: Collection, ids: readonly ObjectId[]) => Promise<void>) | undefined;
+  readonly with: Followers;
 }
 
-export const newRun = (
-  project: Project,
-  left: number,
-  withinMs: number,
-  publish?: CascadeRun['publish'],
-): CascadeRun => {
+/** What a run does, in addition to writing documents. */
+interface Followers {
+  /** Publishes documents that followed to live updates. */
+  readonly publish?: (source: Collection, ids: readonly ObjectId[]) => Promise<void>;
+  /** Deletes files of removed documents; false if there was not enough time. Without it they are left to the task. */
+  readonly deleteFiles?: (project: Project, removed: Removed, end: number) => Promise<boolean>;
+}
+
+export const newRun = (project: Project, left: number, withinMs: number, others: Followers = {}): CascadeRun => {
   const startedAt = clock.now();
-  return { project, left, end: startedAt + withinMs, startedAt, done: [], unfinished: [], isFed: false, publish };
+  return { project, left, end: startedAt + withinMs, startedAt, done: [], unfinished: [], isFed: false, with: others };
 };
 
 /** The documents that refer to removed ones and must follow. */
@@ -240,7 +243,7 @@ const followBatch = async (
   for (const removal of removals) noted.push(await noteRemoval(project, removal));
   const written = await write(run, removed, follower, found);
   if (source.feed?.on) run.isFed = true;
-  await run.publish?.(
+  await run.with.publish?.(
     source,
     found.map(({ _id }) => _id),
   );
@@ -287,6 +290,10 @@ export const follow = async (run: CascadeRun, record: CascadeRecord): Promise<bo
       complete = await followReference(run, removed, follower);
       if (!complete) break;
     }
+  }
+  if (mayHaveFiles(run.project, record.collection, record.kind)) {
+    const { deleteFiles = async () => false } = run.with;
+    complete = (await deleteFiles(run.project, record, run.end)) && complete;
   }
   (complete ? run.done : run.unfinished).push(record);
   return complete;

@@ -44,7 +44,7 @@ const publish = async (project: Project, source: Collection, ids: readonly Objec
 /** Makes the first documents follow. The task does the rest, or everything if this fails. */
 const followNow = ({ project }: AccessContext, record: CascadeRecord): Promise<boolean> =>
   tryOrLog('warn', { message: 'References are left to the job', project: project.id }, async () => {
-    const run = newRun(project, followedAtOnce, followMs, (source, ids) => publish(project, source, ids));
+    const run = newRun(project, followedAtOnce, followMs, { publish: (source, ids) => publish(project, source, ids) });
     await follow(run, record);
     const seconds = await finishRun(run);
     if (seconds !== undefined) await wakeCascades(project.id, seconds);
@@ -52,13 +52,13 @@ const followNow = ({ project }: AccessContext, record: CascadeRecord): Promise<b
 
 /**
  * Prepares what a move to the trash, a permanent deletion or a recovery of one document means for the documents that
- * refer to it; `undefined`, without a command, if no Ref with `onDelete` points to the collection. `settle` rejects
+ * refer to it; `undefined`, without a command, if no Ref with `onDelete` points to the collection and no files follow. `settle` rejects
  * it or stores the removal before the write, `during` makes documents follow after the write. `fields` are the
  * fields that it sets.
  */
 export const removalOf = (context: AccessContext, kind: Removed['kind'], fields: JsonObject) => {
   const { project, collection } = context;
-  if (!mayBeFollowed(project, collection.name)) return undefined;
+  if (!mayBeFollowed(project, collection.name, kind)) return undefined;
   let record: CascadeRecord | undefined;
   const forget = async (noted: CascadeRecord | undefined): Promise<void> => {
     if (noted) await cascadeRecords.deleteOne({ _id: noted._id }).catch(() => undefined);

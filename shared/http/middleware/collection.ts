@@ -47,6 +47,12 @@ export const namedCollections = async (project: Project, names: readonly string[
   });
 };
 
+/** The collection of a document that a request names. Throws 403 for `users`, 404 for an unknown one. */
+export const namedCollection = (project: Project, name: string): Promise<Collection> => {
+  if (isUsersName(name)) throw usersReserved();
+  return requireCollection(project, name);
+};
+
 /**
  * Adds the collection in the path with the access of the secret key; 404 if it does not exist. Writes read the current
  * record; reads may use one that is up to 5 s old.

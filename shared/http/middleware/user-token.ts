@@ -13,7 +13,7 @@ import type { Event, Middleware } from '../stack.ts';
 import { bearerToken, type Keyed, wrongKind } from './api-key.ts';
 import type { WithAccess, WithCollection } from './collection.ts';
 
-interface WithCaller {
+export interface WithCaller {
   readonly caller: Caller;
 }
 
@@ -71,14 +71,15 @@ export const userToken = (writes: boolean): Middleware<Keyed & WithCollection, W
 
 /**
  * Identifies the caller of files: the secret key, or a user with a valid token (otherwise 401). With `uploads`, users
- * need the project's permission (otherwise 403).
+ * need the project's permission (otherwise 403). With `anyone`, the publishable key needs no user.
  */
-export const fileCaller = ({ uploads = false } = {}): Middleware<Keyed, WithCaller> => ({
+export const fileCaller = ({ uploads = false, anyone = false } = {}): Middleware<Keyed, WithCaller> => ({
   before: async ({ event, context }) => {
     if (uploads && context.keyKind === 'publishable' && !context.project.uploads.users) throw wrongKind.secret();
     const identity = await identify(context.project, bearerToken(event.headers));
-    if (context.keyKind === 'publishable' && 'refusal' in identity) throw identity.refusal;
-    return { caller: { kind: context.keyKind, ...('userId' in identity ? { userId: identity.userId } : {}) } };
+    const isMissing = 'refusal' in identity && identity.refusal.code === 'TOKEN_MISSING';
+    if (context.keyKind === 'publishable' && 'refusal' in identity && !(anyone && isMissing)) throw identity.refusal;
+    return { caller: { kind: context.keyKind, ...('userId' in identity ? identity : {}) } };
   },
 });
 

@@ -42,8 +42,9 @@ const securityOf = (route: Route): readonly Requirement[] => {
     const scopes = scopesOf(route);
     return [{ dashboardToken: [] }, ...(scopes.length > 0 ? [{ personalAccessToken: scopes }] : [])];
   }
-  if (route.session) return route.access === 'public' ? [{ dashboardToken: [] }, {}] : [asUser, publishable];
+  if (route.session && route.access === 'public') return [{ dashboardToken: [] }, {}];
   const ways = ofProjects[route.access];
+  if (route.session) return [asUser, publishable, ...ways.filter((way) => way !== publishable)];
   // Collections with row security need a user.
   return route.access === 'anyKey' && isOfDocuments(route) ? [...ways, asUser] : ways;
 };

@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { handler as confirmUpload } from '../../../functions/storage/confirm-upload.ts';
 import { handler as deleteFile } from '../../../functions/storage/delete-file.ts';
+import { handler as listFiles } from '../../../functions/storage/list-own-files.ts';
 import { handler as requestUpload } from '../../../functions/storage/request-upload.ts';
+import { handler as signLinks } from '../../../functions/storage/sign-links.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { invoke } from '../../support/clients/invoke.ts';
@@ -16,10 +18,20 @@ const count = 'dynamodb UpdateItemCommand';
 const transaction = 'dynamodb TransactWriteItemsCommand';
 
 let project: TestProject;
+let id: string;
 
 const requested = async (): Promise<Requested> => {
   const body = { filename: 'a.txt', contentType: 'text/plain', size: 5 };
   return (await invoke(requestUpload, { key: project.secretKey, body })).body as unknown as Requested;
+};
+
+/** A confirmed file of the document. */
+const attached = async (): Promise<Requested> => {
+  const body = { filename: 'a.txt', contentType: 'text/plain', size: 5, of: { collection: 'notes', id } };
+  const made = (await invoke(requestUpload, { key: project.secretKey, body })).body as unknown as Requested;
+  expect(await put(made.signedUrl, 'hello')).toBe(200);
+  expect((await confirm(made.filePath)()).status).toBe(200);
+  return made;
 };
 
 const confirm = (filePath: string) => () =>
@@ -28,7 +40,8 @@ const confirm = (filePath: string) => () =>
 const remove = (path: string) => () => invoke(deleteFile, { key: project.secretKey, body: { path } });
 
 beforeAll(async () => {
-  project = await newProject();
+  project = await newProject([{ name: 'notes' }]);
+  id = (await project.api<{ _id: string }>('POST', '/api/data/notes', { body: {} })).body._id;
   const frozen = Date.now();
   // A stopped clock keeps the project cached during the tests.
   clock.now = () => frozen;
@@ -65,6 +78,22 @@ describe('a warm request costs, in addition to the count of requests', () => {
     await confirm(filePath)();
     const commands = await commandsOf(async () => expect((await remove(filePath)()).status).toBe(200));
     expect(commands).toEqual(['dynamodb GetItemCommand', transaction, count, 's3 DeleteObjectsCommand']);
+  });
+
+  test('a file of a document: 1 find in each step, and 1 for links to 100 files of a document', async () => {
+    const { filePath } = await attached();
+    const find = 'mongodb find';
+    const body = { filename: 'a.txt', contentType: 'text/plain', size: 5, of: { collection: 'notes', id } };
+    const requesting = await commandsOf(() => invoke(requestUpload, { key: project.secretKey, body }));
+    expect(requesting).toEqual([transaction, count, find]);
+    const paths = Array.from({ length: 100 }, () => filePath);
+    const signing = await commandsOf(() => invoke(signLinks, { key: project.secretKey, body: { paths } }));
+    expect(signing).toEqual(['dynamodb TransactGetItemsCommand', count, find]);
+    const query = `collection=notes&id=${id}`;
+    const listing = await commandsOf(() => invoke(listFiles, { key: project.secretKey, query }));
+    expect(listing).toEqual(['dynamodb QueryCommand', 'dynamodb TransactGetItemsCommand', count, find]);
+    const deleting = await commandsOf(remove(filePath));
+    expect(deleting).toEqual(['dynamodb GetItemCommand', transaction, count, find, 's3 DeleteObjectsCommand']);
   });
 
   test('upload-confirm and deletion with a malformed path: nothing', async () => {

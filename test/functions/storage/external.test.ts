@@ -6,13 +6,13 @@ import { sweepUploads } from '../../../shared/files/cleanup.ts';
 import { confirmUpload } from '../../../shared/files/confirm-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-files.ts';
 import { externalBucket } from '../../../shared/files/external-bucket.ts';
-import { fileKey, pendingKey } from '../../../shared/files/file-items.ts';
+import { developerAccess, fileKey, pendingKey } from '../../../shared/files/file-items.ts';
 import { listFiles, storageUsage } from '../../../shared/files/list-files.ts';
 import { changeVisibility } from '../../../shared/files/move-file.ts';
 import { requestParts, requestUpload } from '../../../shared/files/request-upload.ts';
 import { signLinks } from '../../../shared/files/signed-links.ts';
 import { onControl } from '../../../shared/persistence/mongo.ts';
-import type { Caller, Project } from '../../../shared/projects/project.ts';
+import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { type OtherStorage, placeFor, startOtherStorage } from '../../support/clients/other-storage.ts';
 import { promisedMs } from '../../support/data/promised.ts';
@@ -116,11 +116,10 @@ describe('a project with its own bucket', () => {
 
   test('accepts files in parts', async () => {
     const { filePath } = await request(5);
-    const caller: Caller = { kind: 'secret' };
-    const [part] = (await requestParts(project, caller, { filePath })).parts;
+    const [part] = (await requestParts(project, developerAccess, { filePath })).parts;
     expect(await laterRefusalOf(confirmUpload(project, filePath, 5))).toMatchObject({ code: 'UPLOAD_NOT_READY' });
     expect(await put(part?.signedUrl ?? '', 'hello')).toBe(200);
-    expect(await requestParts(project, caller, { filePath })).toMatchObject({ uploaded: 5, parts: [] });
+    expect(await requestParts(project, developerAccess, { filePath })).toMatchObject({ uploaded: 5, parts: [] });
     expect(await (await fetch((await confirmUpload(project, filePath, 5)).url ?? '')).text()).toBe('hello');
   });
 
@@ -149,13 +148,12 @@ describe('a project with its own bucket', () => {
 describe('a private file in a customer’s bucket', () => {
   test('409 HOSTED_FILES_ONLY for image variants', async () => {
     const filePath = await uploaded();
-    const links = signLinks(project, { kind: 'secret' }, { paths: [filePath], expiresIn: 60, width: 64 });
+    const links = signLinks(project, developerAccess, { paths: [filePath], expiresIn: 60, width: 64 });
     expect((await laterRefusalOf(links)).code).toBe('HOSTED_FILES_ONLY');
   });
 
-  const secretKey: Caller = { kind: 'secret' };
   const linkTo = async (path: string): Promise<string> => {
-    const [link] = await signLinks(project, secretKey, { paths: [path], expiresIn: 60 });
+    const [link] = await signLinks(project, developerAccess, { paths: [path], expiresIn: 60 });
     return link && 'url' in link ? link.url : '';
   };
   const textAt = async (url: string): Promise<string> => {
@@ -204,7 +202,7 @@ describe('a private file in a customer’s bucket', () => {
     const last = await linkTo(filePath);
     await deleteFile(project, filePath);
     expect(await textAt(last)).toBe('404');
-    expect(await signLinks(project, secretKey, { paths: [filePath], expiresIn: 60 })).toMatchObject([
+    expect(await signLinks(project, developerAccess, { paths: [filePath], expiresIn: 60 })).toMatchObject([
       { error: { code: 'FILE_NOT_FOUND' } },
     ]);
   });

@@ -2,18 +2,19 @@ import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
+import { fileAccess } from '../../../shared/documents/files.ts';
 import { customerBucket } from '../../../shared/files/bucket-of.ts';
 import { sweepUploads } from '../../../shared/files/cleanup.ts';
 import { confirmUpload, requireDeclaredType, signatureBytes } from '../../../shared/files/confirm-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-files.ts';
-import { fileKey, refOf } from '../../../shared/files/file-items.ts';
+import { developerAccess, type FileAccess, fileKey, refOf } from '../../../shared/files/file-items.ts';
 import { storageUsage } from '../../../shared/files/list-files.ts';
 import { partBytes, partsOf } from '../../../shared/files/multipart.ts';
 import { requestParts, requestUpload, requestUserUpload } from '../../../shared/files/request-upload.ts';
 import type { ExternalPlace } from '../../../shared/files/storage-keys.ts';
 import { stateOf } from '../../../shared/files/upload-states.ts';
 import { onControl } from '../../../shared/persistence/mongo.ts';
-import type { Caller, Project } from '../../../shared/projects/project.ts';
+import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { type OtherStorage, placeFor, startOtherStorage } from '../../support/clients/other-storage.ts';
 import { laterRefusalOf } from '../../support/data/refusal.ts';
@@ -26,8 +27,7 @@ const bytes = Buffer.from('hello');
 const size = bytes.length;
 const large = Buffer.concat([Buffer.alloc(partBytes, 'a'), Buffer.alloc(partBytes, 'b'), bytes]);
 
-const secretKey: Caller = { kind: 'secret' };
-const asUser = { kind: 'publishable' } as const;
+const user = (userId: string): FileAccess => fileAccess(project, { kind: 'publishable', userId });
 
 let storage: OtherStorage;
 let project: Project;
@@ -50,7 +50,7 @@ const bucketOf = async (of = project) => customerBucket(of.id, of.storage as Ext
 const requested = async (of = project, more: object = {}): Promise<string> =>
   (await requestUpload(of, { filename: 'a.bin', contentType: 'application/json', size, ...more })).filePath;
 
-const next = (filePath: string, of = project) => requestParts(of, secretKey, { filePath });
+const next = (filePath: string, of = project) => requestParts(of, developerAccess, { filePath });
 
 interface SignedPart {
   readonly number: number;
@@ -255,7 +255,7 @@ describe('errors', () => {
   test('400 SIZE_MISMATCH for another size than declared', async () => {
     const filePath = await requested();
     await finish(filePath);
-    const resumed = requestParts(project, secretKey, { filePath, size: size + 1 });
+    const resumed = requestParts(project, developerAccess, { filePath, size: size + 1 });
     expect(await laterRefusalOf(resumed)).toMatchObject({ code: 'SIZE_MISMATCH' });
     expect(await laterRefusalOf(confirmUpload(project, filePath, size + 1))).toMatchObject({ code: 'SIZE_MISMATCH' });
     expect(await (await bucketOf()).head(fileKey(filePath, 'public'))).toBeNull();
@@ -280,18 +280,15 @@ describe('errors', () => {
     const other = await storage.project();
     const theirs = await requested(other);
     const anns = (await requestUserUpload(project, 'ann', { filename: 'a', contentType: 'a/b', size })).filePath;
-    const [ann, bob] = [
-      { ...asUser, userId: 'ann' },
-      { ...asUser, userId: 'bob' },
-    ];
+    const [ann, bob] = [user('ann'), user('bob')];
     const asked = [
-      [secretKey, 'a/b'],
-      [secretKey, theirs],
-      [secretKey, theirs.replace(other.id, project.id)],
+      [developerAccess, 'a/b'],
+      [developerAccess, theirs],
+      [developerAccess, theirs.replace(other.id, project.id)],
       [bob, anns],
     ] as const;
-    for (const [caller, filePath] of asked)
-      expect(await laterRefusalOf(requestParts(project, caller, { filePath }))).toMatchObject({
+    for (const [access, filePath] of asked)
+      expect(await laterRefusalOf(requestParts(project, access, { filePath }))).toMatchObject({
         code: 'FILE_NOT_FOUND',
       });
     await requestParts(project, ann, { filePath: anns });
@@ -322,7 +319,7 @@ describe('an upload in parts by a user', () => {
   };
   const confirmAsUser = (filePath: string, length = size) =>
     confirmUpload(project, filePath, length, {
-      caller: { ...asUser, userId: 'ann' },
+      access: user('ann'),
       prove: async (bucket, key, { etag, contentType }) => {
         const start = await bucket.read(key, etag, signatureBytes);
         if (start) await requireDeclaredType(contentType, start);
@@ -344,15 +341,15 @@ describe('an upload in parts by a user', () => {
   test('stays when the storage fails during the inspection, or when it was confirmed meanwhile', async () => {
     const filePath = await byUser(bytes);
     await finish(filePath);
-    const caller = { ...asUser, userId: 'ann' };
+    const access = user('ann');
     const unavailable = new AppError('STORAGE_UNAVAILABLE', 'It does not answer.');
-    const failing = confirmUpload(project, filePath, size, { caller, prove: () => Promise.reject(unavailable) });
+    const failing = confirmUpload(project, filePath, size, { access, prove: () => Promise.reject(unavailable) });
     expect(await laterRefusalOf(failing)).toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
     const prove = async () => {
       await confirmUpload(project, filePath, size);
       throw new AppError('CONTENT_TYPE_MISMATCH', 'It is something else.');
     };
-    const slower = confirmUpload(project, filePath, size, { caller, prove });
+    const slower = confirmUpload(project, filePath, size, { access, prove });
     expect(await laterRefusalOf(slower)).toMatchObject({ code: 'CONTENT_TYPE_MISMATCH' });
     expect(await (await bucketOf()).head(fileKey(filePath, 'private'))).toMatchObject({ size });
   });

@@ -7,6 +7,7 @@ describe('a message is', () => {
   test.each([
     { task: 'purge-trash', projectId: id },
     { task: 'transfer', transferId: id },
+    { task: 'remove-files', projectId: id, collection: 'notes' },
   ])('the task %j', (task) => {
     expect(parseTask(JSON.stringify(task))).toEqual(task);
   });

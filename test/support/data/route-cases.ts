@@ -249,7 +249,10 @@ const bodies = {
     html: '<p>{{name}}</p>',
     text: '{{name}}',
   },
-  'request-upload': { filename: 'sample.txt', contentType: 'text/plain', size: 6, visibility: 'public' },
+  'request-upload': {
+    ...{ filename: 'sample.txt', contentType: 'text/plain', size: 6, visibility: 'private' },
+    of: { collection: 'notes', id: 'f'.repeat(24) },
+  },
   'request-parts': { filePath: `${'f'.repeat(24)}/sample`, size: 6 },
   'confirm-upload': { filePath: `${'f'.repeat(24)}/sample`, size: 6 },
   'delete-file': { path: `${'f'.repeat(24)}/sample` },
