@@ -97,7 +97,7 @@ const parseUser = (scope: EffectScope, value: unknown): Expression => {
 };
 
 const parseStored = (scope: EffectScope, value: unknown): Expression => {
-  if (!scope.hasStored) throw invalidEffect(scope.at, 'can only stand in an effect of "update".');
+  if (!scope.hasStored) throw invalidEffect(scope.at, 'can only be used in an effect of "update".');
   const path = asPath(scope, value);
   requireField(scope, scope.collection, path);
   return { kind: 'stored', at: scope.at, path };
