@@ -1,12 +1,10 @@
 import { hash } from 'node:crypto';
-import { isPrivate } from '../collections/collection.ts';
-import { activeRecords, type CollectionRecord } from '../collections/collection-record.ts';
-import { keysBuilt } from '../collections/indexes/custom-index.ts';
-import { clock, dayMs } from '../core/clock.ts';
+import type { Collection } from '../collections/collection.ts';
+import { orderedIndexes } from '../collections/indexes/indexes.ts';
+import { currentRequest } from '../core/request.ts';
 import type { Item } from '../persistence/dynamo.ts';
-import type { Project } from '../projects/project.ts';
-import { addStats, dayOf, loadStats, type StatsPlace } from './requests.ts';
-import type { ListShape } from './tally.ts';
+import { addStats, type StatsPlace } from './requests.ts';
+import { addToTally, type Statistics } from './tally.ts';
 
 export interface ShapeCount {
   readonly shape: string;
@@ -64,73 +62,45 @@ export const storeShapes = async (place: StatsPlace, counts: readonly ShapeCount
   }
 };
 
-const maxReturned = 20;
-const maxCollections = 1000;
-
-type Keys = readonly (readonly [field: string, direction: 1 | -1])[];
-
-/** Equality first, led by the owner, then the order, then ranges; `_id` completes the order. */
-const keysFor = ({ owner, equal: compared, sort, range }: ListShape): Keys => {
-  const equal = owner === undefined ? compared : [owner, ...compared.filter((field) => field !== owner)];
-  const ordered = sort.filter(([field]) => !equal.includes(field));
-  const ranged = range.filter((field) => !equal.includes(field) && !ordered.some(([name]) => name === field));
-  return [
-    ...equal.map((field) => [field, 1] as const),
-    ...ordered,
-    ...ranged.map((field) => [field, 1] as const),
-    ['_id', ordered.at(-1)?.[1] ?? 1] as const,
-  ];
-};
-
-const isBuilt = (wanted: Keys, { indexes = [], rls }: CollectionRecord): boolean =>
-  indexes.some(({ keys }) => {
-    const built = keysBuilt(keys, rls);
-    return wanted.every(([field], at) => field === '_id' || built[at]?.[0] === field);
+const shapesIn = (values: ReadonlyMap<string, number>): ShapeCount[] =>
+  [...values].flatMap(([name, lists]) => {
+    const shape = name.slice(2);
+    return name.startsWith('n|') ? [{ shape, lists, ms: values.get(`ms|${shape}`) ?? 0 }] : [];
   });
 
-/** In a private collection an index begins with the owner unless it names the owner elsewhere. */
-const askedFor = (wanted: Keys, { owner }: ListShape, { rls }: CollectionRecord): Keys =>
-  isPrivate(rls) && owner === undefined && !wanted.some(([field]) => field === rls.ownerField)
-    ? [...wanted, [rls.ownerField, 1]]
-    : wanted;
+const queries: Statistics = { kind: 'queries', store: (place, values) => storeShapes(place, shapesIn(values)) };
 
-const sumUp = async (projectId: string): Promise<ReadonlyMap<string, { lists: number; ms: number }>> => {
-  const sums = new Map<string, { lists: number; ms: number }>();
-  for (const day of [dayOf(clock.now()), dayOf(clock.now() - dayMs)]) {
-    for (const [name, value] of await loadStats('queries', projectId, day)) {
-      const cut = name.indexOf('|');
-      const shape = name.slice(cut + 1);
-      const { lists, ms } = sums.get(shape) ?? { lists: 0, ms: 0 };
-      sums.set(shape, name.startsWith('n|') ? { lists: lists + value, ms } : { lists, ms: ms + value });
-    }
-  }
-  return sums;
+const slowMs = 100;
+const maxFields = 4;
+
+export const isSlow = (ms: number): boolean => ms >= slowMs;
+
+/** Fields in the order of a suitable index. */
+export interface ListShape {
+  readonly collection: string;
+  /** Set if the list only contains one user's documents. */
+  readonly owner?: string;
+  readonly equal: readonly string[];
+  readonly sort: readonly (readonly [field: string, direction: 1 | -1])[];
+  readonly range: readonly string[];
+}
+
+const isServed = (collection: Collection, { owner, equal, range, sort }: ListShape): boolean => {
+  const first = new Set([...equal, ...(equal.length > 0 ? [] : [...range, ...sort.map(([field]) => field)])]);
+  return orderedIndexes(collection).some(({ key }) => {
+    const fields = Object.keys(key).filter((field) => field !== owner);
+    return first.has(fields[0] ?? '');
+  });
 };
 
-/**
- * Returns up to 20 indexes for lists that were slow today or yesterday, most time saved first. Each is a body that
- * creates the index.
- */
-export const listMissingIndexes = async (project: Project) => {
-  const sums = [...(await sumUp(project.id))].sort(([, a], [, b]) => b.ms - a.ms);
-  if (sums.length === 0) return [];
-  const active = await activeRecords(project, { limit: maxCollections });
-  const records = new Map(active.map((record) => [record.name, record]));
-  const found = sums.flatMap(([text, { lists, ms }]) => {
-    const shape = JSON.parse(text) as ListShape;
-    const record = records.get(shape.collection);
-    const keys = keysFor(shape);
-    if (lists === 0 || !record || isBuilt(keys, record)) return [];
-    return [
-      {
-        collection: shape.collection,
-        filters: [...shape.equal, ...shape.range],
-        sort: shape.sort.map(([field, direction]) => (direction === 1 ? field : `-${field}`)),
-        lists,
-        averageMs: Math.round(ms / lists),
-        index: { keys: Object.fromEntries(askedFor(keys, shape, record)) },
-      },
-    ];
-  });
-  return found.slice(0, maxReturned);
+/** Counts a list that was slow or timed out and that no index of the service supports. Quick lists cost nothing. */
+export const recordSlowList = (collection: Collection, shape: Omit<ListShape, 'collection'>, ms: number): void => {
+  const projectId = currentRequest.getStore()?.projectId;
+  if (!isSlow(ms) || projectId === undefined) return;
+  const named: ListShape = { collection: collection.name, ...shape };
+  const fields = named.equal.length + named.sort.length + named.range.length;
+  if (fields === 0 || fields > maxFields || isServed(collection, named)) return;
+  const text = JSON.stringify(named);
+  addToTally(queries, projectId, `n|${text}`, 1);
+  addToTally(queries, projectId, `ms|${text}`, Math.round(ms));
 };

@@ -1,11 +1,7 @@
-import type { Collection } from '../collections/collection.ts';
-import { orderedIndexes } from '../collections/indexes/indexes.ts';
 import { clock } from '../core/clock.ts';
 import { usageSettings } from '../core/config.ts';
 import { describeError, log } from '../core/log.ts';
-import { currentRequest } from '../core/request.ts';
 import { addStats, classOf, dayOf, type StatsKind, type StatsPlace } from './requests.ts';
-import { type ShapeCount, storeShapes } from './slow-lists.ts';
 
 interface CountedRequest {
   readonly projectId: string;
@@ -14,8 +10,17 @@ interface CountedRequest {
   readonly ms: number;
 }
 
-interface Sums extends StatsPlace {
+/** Writes the sums of one project and day. */
+type Store = (place: StatsPlace, values: ReadonlyMap<string, number>) => Promise<void>;
+
+/** A kind of statistics, and how its sums are stored. */
+export interface Statistics {
   readonly kind: StatsKind;
+  readonly store: Store;
+}
+
+interface Sums extends StatsPlace {
+  readonly store: Store;
   readonly values: Map<string, number>;
 }
 
@@ -30,18 +35,14 @@ let pending = new Map<string, Sums>();
 let since = 0;
 let timer: NodeJS.Timeout | undefined;
 
-const shapesIn = (values: ReadonlyMap<string, number>): ShapeCount[] =>
-  [...values].flatMap(([name, lists]) => {
-    const shape = name.slice(2);
-    return name.startsWith('n|') ? [{ shape, lists, ms: values.get(`ms|${shape}`) ?? 0 }] : [];
-  });
-
-const store = async (sums: Sums): Promise<void> => {
-  if (sums.kind === 'queries') return storeShapes(sums, shapesIn(sums.values));
-  const values = [...sums.values];
-  for (let start = 0; start < values.length; start += attributesPerUpdate) {
-    await addStats(sums.kind, sums, values.slice(start, start + attributesPerUpdate));
-  }
+const requests: Statistics = {
+  kind: 'requests',
+  store: async (place, values) => {
+    const all = [...values];
+    for (let start = 0; start < all.length; start += attributesPerUpdate) {
+      await addStats('requests', place, all.slice(start, start + attributesPerUpdate));
+    }
+  },
 };
 
 /** Failed writes are dropped; statistics must not cost a request. */
@@ -50,17 +51,20 @@ export const flushTally = async (): Promise<void> => {
   pending = new Map();
   clearTimeout(timer);
   timer = undefined;
-  const [failed] = (await Promise.allSettled(items.map(store))).filter((outcome) => outcome.status === 'rejected');
+  const [failed] = (await Promise.allSettled(items.map(({ store, values, ...place }) => store(place, values)))).filter(
+    (outcome) => outcome.status === 'rejected',
+  );
   if (failed) log.warn({ message: 'Some requests were not counted', error: describeError(failed.reason) });
 };
 
-const add = (kind: StatsKind, projectId: string, name: string, value: number): void => {
+/** Adds to a counter in memory, which is stored with the others. */
+export const addToTally = ({ kind, store }: Statistics, projectId: string, name: string, value: number): void => {
   const { USAGE_SECONDS } = usageSettings();
   if (USAGE_SECONDS === 0) return;
   const day = dayOf(clock.now());
   const key = `${kind} ${projectId} ${day}`;
   const known = pending.get(key);
-  const sums = known ?? { kind, projectId, day, values: new Map<string, number>() };
+  const sums = known ?? { store, projectId, day, values: new Map<string, number>() };
   if (!known && pending.size >= maxItems) return;
   const before = sums.values.get(name);
   if (before === undefined && sums.values.size >= maxAttributes) return;
@@ -75,12 +79,7 @@ const add = (kind: StatsKind, projectId: string, name: string, value: number): v
 
 /** Route, status and latency class form the name of a counter. */
 export const countUsage = ({ projectId, route, status, ms }: CountedRequest): void =>
-  add('requests', projectId, `${route}|${status}|${classOf(ms)}`, 1);
-
-const countSlowList = (projectId: string, shape: string, ms: number): void => {
-  add('queries', projectId, `n|${shape}`, 1);
-  add('queries', projectId, `ms|${shape}`, Math.round(ms));
-};
+  addToTally(requests, projectId, `${route}|${status}|${classOf(ms)}`, 1);
 
 /**
  * Starts writing if the oldest count is more than `USAGE_SECONDS` old, in parallel with the current request, because
@@ -90,37 +89,4 @@ export const flushTallyIfDue = (): Promise<void> | undefined => {
   const { USAGE_SECONDS } = usageSettings();
   if (pending.size === 0 || clock.now() - since < USAGE_SECONDS * 1000) return undefined;
   return flushTally();
-};
-
-const slowMs = 100;
-const maxFields = 4;
-
-export const isSlow = (ms: number): boolean => ms >= slowMs;
-
-/** Fields in the order of a suitable index. */
-export interface ListShape {
-  readonly collection: string;
-  /** Set if the list only contains one user's documents. */
-  readonly owner?: string;
-  readonly equal: readonly string[];
-  readonly sort: readonly (readonly [field: string, direction: 1 | -1])[];
-  readonly range: readonly string[];
-}
-
-const isServed = (collection: Collection, { owner, equal, range, sort }: ListShape): boolean => {
-  const first = new Set([...equal, ...(equal.length > 0 ? [] : [...range, ...sort.map(([field]) => field)])]);
-  return orderedIndexes(collection).some(({ key }) => {
-    const fields = Object.keys(key).filter((field) => field !== owner);
-    return first.has(fields[0] ?? '');
-  });
-};
-
-/** Counts a list that was slow or timed out and that no index of the service supports. Quick lists cost nothing. */
-export const recordSlowList = (collection: Collection, shape: Omit<ListShape, 'collection'>, ms: number): void => {
-  const projectId = currentRequest.getStore()?.projectId;
-  if (!isSlow(ms) || projectId === undefined) return;
-  const named: ListShape = { collection: collection.name, ...shape };
-  const fields = named.equal.length + named.sort.length + named.range.length;
-  if (fields === 0 || fields > maxFields || isServed(collection, named)) return;
-  countSlowList(projectId, JSON.stringify(named), ms);
 };

@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { listMissingIndexes } from '../../../shared/usage/slow-lists.ts';
+import { listMissingIndexes } from '../../../shared/usage/missing-indexes.ts';
 import { dashboardUsageRoutes } from './routes.ts';
 
 const route = dashboardUsageRoutes['list-missing-indexes'];

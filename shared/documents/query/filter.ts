@@ -9,7 +9,7 @@ import {
 } from '../../collections/schema/field-types.ts';
 import { AppError } from '../../core/errors.ts';
 import { cutText } from '../../core/text.ts';
-import type { ListShape } from '../../usage/tally.ts';
+import type { ListShape } from '../../usage/slow-lists.ts';
 
 /** The comparisons of a condition (contract 2, "where"). */
 export const operators = [

@@ -7,7 +7,7 @@ import type { JsonText } from '../../core/json.ts';
 import { cutText } from '../../core/text.ts';
 import { hasCode } from '../../persistence/mongo-errors.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
-import { isSlow, recordSlowList } from '../../usage/tally.ts';
+import { isSlow, recordSlowList } from '../../usage/slow-lists.ts';
 import { type AccessContext, mayReadAll } from '../access/access.ts';
 import { hasUnreadable, type Unreadable, unreadableFor, unusableIn } from '../access/field-rights.ts';
 import { filterReadable, obeysRules, requireList } from '../access/rule-access.ts';

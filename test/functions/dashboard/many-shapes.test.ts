@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { noRowSecurity } from '../../../shared/collections/collection.ts';
 import { currentRequest } from '../../../shared/core/request.ts';
 import { dayOf, loadStats } from '../../../shared/usage/requests.ts';
-import { maxShapes, storeShapes } from '../../../shared/usage/slow-lists.ts';
-import { flushTally, recordSlowList } from '../../../shared/usage/tally.ts';
+import { maxShapes, recordSlowList, storeShapes } from '../../../shared/usage/slow-lists.ts';
+import { flushTally } from '../../../shared/usage/tally.ts';
 import { inParallel } from '../../support/clients/client.ts';
 
 process.env.USAGE_SECONDS = '3600';

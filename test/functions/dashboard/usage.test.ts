@@ -8,7 +8,8 @@ import { commandsOf, listenToCommands } from '../../../infra/local/command-notes
 import { noRowSecurity } from '../../../shared/collections/collection.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { currentRequest } from '../../../shared/core/request.ts';
-import { countUsage, flushTally, recordSlowList } from '../../../shared/usage/tally.ts';
+import { recordSlowList } from '../../../shared/usage/slow-lists.ts';
+import { countUsage, flushTally } from '../../../shared/usage/tally.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/fixtures/project.ts';
 
