@@ -5,8 +5,8 @@ import { cutText } from '../core/text.ts';
 import type { Leased } from '../persistence/lease.ts';
 import { inControl } from '../persistence/mongo.ts';
 import type { Project } from '../projects/project.ts';
-import { type Collection, isPrivate, noRowSecurity, type RowSecurity } from './collection.ts';
-import { type CustomIndex, keysBuilt } from './indexes/custom-index.ts';
+import { type Collection, isPrivate, keysBuilt, noRowSecurity, type RowSecurity } from './collection.ts';
+import type { CustomIndex } from './indexes/custom-index.ts';
 
 /**
  * Callers see only `active` collections. `dropped`: deleted, with name and slot free. The record stays until no

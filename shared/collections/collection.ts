@@ -119,6 +119,21 @@ export const noRowSecurity: RowSecurity = {
   requires: 'none',
 };
 
+/** Row security of older and newer records. */
+export type StoredRowSecurity = Omit<RowSecurity, 'trash' | 'requires'>;
+
+/**
+ * Returns the keys that the index is built with. In a private collection the owner comes first, so that no query of one
+ * owner scans documents of another. An index that names the owner later stays, because it is for the secret key. A text
+ * index stays too: MongoDB would search one owner's documents only.
+ */
+export const keysBuilt = (keys: IndexKeys, rls: StoredRowSecurity): IndexKeys => {
+  const isGeo = keys.some(([, kind]) => kind === '2dsphere');
+  const stays = keys.some(([path, kind]) => kind === 'text' || (path === rls.ownerField && !isGeo));
+  if (!isPrivate(rls) || stays) return keys;
+  return [[rls.ownerField, 1], ...keys.filter(([path]) => path !== rls.ownerField)];
+};
+
 /** Never returned: revision, feed position, fuse, tombstone marker. */
 export const hiddenFields: readonly string[] = ['_rev', '_pos', '_gone', '_fuse'];
 

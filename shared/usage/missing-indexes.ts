@@ -1,6 +1,5 @@
-import { isPrivate } from '../collections/collection.ts';
+import { isPrivate, keysBuilt } from '../collections/collection.ts';
 import { activeRecords, type CollectionRecord } from '../collections/collection-record.ts';
-import { keysBuilt } from '../collections/indexes/custom-index.ts';
 import { clock, dayMs } from '../core/clock.ts';
 import type { Project } from '../projects/project.ts';
 import { dayOf, loadStats } from './requests.ts';

@@ -1,7 +1,7 @@
 import type { IndexDescription } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
 import { cutText } from '../../core/text.ts';
-import { type IndexKeys, isHiddenPath, isPrivate, type RowSecurity } from '../collection.ts';
+import { type IndexKeys, isHiddenPath, keysBuilt, type StoredRowSecurity } from '../collection.ts';
 import { unsafeNames } from '../names.ts';
 import { managedPrefix, noLanguageField } from './indexes.ts';
 
@@ -52,20 +52,6 @@ export const parseNewIndex = ({ name, keys }: NewIndex): Pick<CustomIndex, 'name
   return { name: wanted, keys: pairs };
 };
 
-type Ownership = Omit<RowSecurity, 'trash' | 'requires'>;
-
-/**
- * Returns the keys that the index is built with. In a private collection the owner comes first, so that no query of one
- * owner scans documents of another. An index that names the owner later stays, because it is for the secret key. A text
- * index stays too: MongoDB would search one owner's documents only.
- */
-export const keysBuilt = (keys: IndexKeys, rls: Ownership): IndexKeys => {
-  const isGeo = keys.some(([, kind]) => kind === '2dsphere');
-  const stays = keys.some(([path, kind]) => kind === 'text' || (path === rls.ownerField && !isGeo));
-  if (!isPrivate(rls) || stays) return keys;
-  return [[rls.ownerField, 1], ...keys.filter(([path]) => path !== rls.ownerField)];
-};
-
 const ownerFirstName = (name: string): string => `${managedPrefix}owner_first_${name}`;
 
 /** Both names that an index can have, before and after a change of row security. */
@@ -77,7 +63,7 @@ export const namesOf = (name: string): readonly string[] => [name, ownerFirstNam
  */
 export const toIndexDescription = (
   { name, keys }: Pick<CustomIndex, 'name' | 'keys'>,
-  { rls }: { readonly rls: Ownership },
+  { rls }: { readonly rls: StoredRowSecurity },
 ): IndexDescription => {
   const built = keysBuilt(keys, rls);
   return {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   type Field,
   type IndexKeys,
+  keysBuilt,
   noRowSecurity,
   type RowSecurity,
 } from '../../../../shared/collections/collection.ts';
@@ -10,7 +11,6 @@ import type { CollectionRecord } from '../../../../shared/collections/collection
 import { formerNames, wantedIndexes } from '../../../../shared/collections/indexes/build.ts';
 import {
   type CustomIndex,
-  keysBuilt,
   parseNewIndex,
   toIndexDescription,
 } from '../../../../shared/collections/indexes/custom-index.ts';
