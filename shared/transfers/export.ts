@@ -1,12 +1,19 @@
 import { BSON, type Db, type Document as MongoDocument } from 'mongodb';
+import type { Collection } from '../collections/collection.ts';
+import { loadCollection } from '../collections/find-collections.ts';
 import { isActive, isNotGone } from '../collections/trash-conditions.ts';
 import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import type { JsonText } from '../core/json.ts';
+import { allOf, type Condition } from '../documents/query/condition.ts';
 import { textOf, whole } from '../documents/query/projection.ts';
+import { parseWhere, toConditions } from '../documents/query/where.ts';
 import { managedBucket } from '../files/bucket.ts';
 import { onProject } from '../persistence/mongo.ts';
 import { deserialize, rawBatches } from '../persistence/raw-documents.ts';
 import { plans } from '../projects/plans.ts';
 import type { Project } from '../projects/project.ts';
+import { csvHeader, csvRow, fieldsIn } from './csv-rows.ts';
 import { insertTransfer } from './manage.ts';
 import {
   endTransfer,
@@ -37,9 +44,26 @@ interface Stretch {
 const isSame = (one: MongoDocument, other: MongoDocument): boolean =>
   Buffer.from(BSON.serialize(one)).equals(BSON.serialize(other));
 
+/** The documents of an export. Throws `TransferFailure` if its condition does not fit the schema any more. */
+const selectionOf = (collection: Collection, { includeDeleted, where }: ExportRecord): Condition => {
+  const active = includeDeleted ? isNotGone : isActive;
+  if (where === undefined) return active;
+  try {
+    return allOf([active, ...toConditions(parseWhere(collection, JSON.parse(where)))]);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw new TransferFailure(`The collection was changed, and where does not fit it: ${error.message}`);
+  }
+};
+
+interface Source {
+  readonly project: Project;
+  readonly selection: Condition;
+}
+
 /** Starts at the last id, inclusive: a `$gt` comparison would skip ids of other types. */
-const open = (db: Db, { collectionName, includeDeleted, last }: ExportRecord) =>
-  db.collection(collectionName).find(includeDeleted ? isNotGone : isActive, {
+const open = (db: Db, selection: Condition, { collectionName, last }: ExportRecord) =>
+  db.collection(collectionName).find(selection, {
     sort: { _id: 1 },
     hint: { _id: 1 },
     ...(last ? { min: { _id: last._id } } : {}),
@@ -48,33 +72,82 @@ const open = (db: Db, { collectionName, includeDeleted, last }: ExportRecord) =>
     raw: true,
   });
 
-/**
- * Reads the next documents until they fill a part, as the data API returns them. Memory: one part and one batch of the
- * database (16 MiB).
- */
-const loadStretch = (project: Project, record: ExportRecord, separator: string): Promise<Stretch> =>
+interface Read {
+  readonly id: NonNullable<ExportRecord['last']>;
+  readonly document: JsonText;
+}
+
+/** Repeating does not help if the condition is the reason. */
+const whyNotFound = (error: unknown): TransferFailure | undefined => {
+  if (!(error instanceof AppError)) return undefined;
+  if (error.code === 'INVALID_REGEX') return new TransferFailure(error.message);
+  return error.code === 'QUERY_TIMEOUT'
+    ? new TransferFailure('Finding the documents took too long. Use a simpler where, or export without it.')
+    : undefined;
+};
+
+/** Calls `take` with the next documents, as the data API returns them, until it returns false. True at the end. */
+const readOn = (
+  { project, selection }: Source,
+  record: ExportRecord,
+  take: (read: Read) => boolean,
+): Promise<boolean> =>
   onProject(
     project,
     async (db) => {
-      const pieces: string[] = [];
-      let [size, count, last] = [0, 0, record.last];
-      for await (const batch of rawBatches(open(db, record))) {
+      for await (const batch of rawBatches(open(db, selection, record))) {
         for (const raw of batch) {
-          if (size >= minPartBytes) break;
           const id = { _id: deserialize(raw)._id as unknown };
           if (record.last && isSame(id, record.last)) continue;
-          const { text } = textOf(project, raw, whole);
-          pieces.push(record.count + count === 0 ? text : separator + text);
-          size += Buffer.byteLength(text) + separator.length;
-          count += 1;
-          last = id;
+          if (!take({ id, document: textOf(project, raw, whole) })) return false;
         }
-        if (size >= minPartBytes) break;
       }
-      return { bytes: Buffer.from(pieces.join('')), count, last, end: size < minPartBytes };
+      return true;
     },
     readLimitMs,
-  );
+  ).catch((error: unknown) => {
+    throw (record.where !== undefined && whyNotFound(error)) || error;
+  });
+
+/** Reads the next documents until they fill a part. Memory: one part and one batch of the database (16 MiB). */
+const loadStretch = async (source: Source, record: ExportRecord, separator: string): Promise<Stretch> => {
+  const { columns = [] } = record;
+  const pieces: string[] = [];
+  let [size, last] = [0, record.last];
+  const end = await readOn(source, record, ({ id, document }) => {
+    const text = record.format === 'csv' ? csvRow(columns, document) : document.text;
+    pieces.push(record.count + pieces.length === 0 ? text : separator + text);
+    size += Buffer.byteLength(text) + separator.length;
+    last = id;
+    return size < minPartBytes;
+  });
+  return { bytes: Buffer.from(pieces.join('')), count: pieces.length, last, end };
+};
+
+/** As many as an import takes. */
+const maxColumns = 1000;
+const documentsPerScan = 20_000;
+
+/** Finds the fields of the next documents, which a CSV file names in its first line. */
+const findColumns = async (source: Source, record: ExportRecord): Promise<ExportRecord> => {
+  const columns = new Set(record.columns);
+  let [count, last] = [0, record.last];
+  const end = await readOn(source, record, ({ id, document }) => {
+    for (const name of fieldsIn(document)) columns.add(name);
+    count += 1;
+    last = id;
+    return count < documentsPerScan && columns.size <= maxColumns;
+  });
+  if (columns.size > maxColumns) {
+    throw new TransferFailure(
+      `The documents have more than ${maxColumns} different fields, which is too many for CSV. Export NDJSON.`,
+    );
+  }
+  return saveProgress(record, {
+    columns: [...columns],
+    ...(end ? { last: null, hasColumns: true } : { last }),
+  });
+};
 
 const gibibyte = 1024 ** 3;
 
@@ -100,16 +173,22 @@ const requireExportRoom = async ({ plan }: Project, record: ExportRecord): Promi
 const contentType = 'application/octet-stream';
 
 const framings = {
-  ndjson: { before: '', between: '\n', after: '\n' },
-  json: { before: '[\n', between: ',\n', after: '\n]\n' },
+  ndjson: { between: '\n', after: '\n' },
+  json: { between: ',\n', after: '\n]\n' },
+  csv: { between: '\n', after: '\n' },
 } satisfies Readonly<Record<ExportFormat, object>>;
 
-/** An empty NDJSON file has no line end. */
-const framed = (body: Buffer, { format, count }: ExportRecord, added: number, end: boolean): Buffer => {
-  const { before, after } = framings[format];
+const beginningOf = ({ format, columns = [] }: ExportRecord): string => {
+  if (format === 'json') return '[\n';
+  return format === 'csv' && columns.length > 0 ? `${csvHeader(columns)}\n` : '';
+};
+
+/** An empty NDJSON or CSV file has no line end. */
+const framed = (body: Buffer, record: ExportRecord, added: number, end: boolean): Buffer => {
+  const { format, count } = record;
   const isEmpty = count + added === 0;
-  const tail = isEmpty && format === 'ndjson' ? '' : isEmpty ? ']\n' : after;
-  return Buffer.concat([Buffer.from(count === 0 ? before : ''), body, Buffer.from(end ? tail : '')]);
+  const tail = isEmpty && format !== 'json' ? '' : isEmpty ? ']\n' : framings[format].after;
+  return Buffer.concat([Buffer.from(count === 0 ? beginningOf(record) : ''), body, Buffer.from(end ? tail : '')]);
 };
 
 const cut = (bytes: Buffer): Buffer[] => {
@@ -119,9 +198,9 @@ const cut = (bytes: Buffer): Buffer[] => {
   );
 };
 
-const writeStretch = async (project: Project, record: ExportRecord): Promise<ExportRecord> => {
+const writeStretch = async (source: Source, record: ExportRecord): Promise<ExportRecord> => {
   const key = transferKey(record);
-  const stretch = await loadStretch(project, record, framings[record.format].between);
+  const stretch = await loadStretch(source, record, framings[record.format].between);
   const bytes = framed(stretch.bytes, record, stretch.count, stretch.end);
   const progress = {
     count: record.count + stretch.count,
@@ -163,8 +242,13 @@ export const runExport = async (claimed: ExportRecord, withinMs: number): Promis
   let record = claimed;
   while (!record.written) {
     if (clock.now() >= deadline) return requeueTransfer(record);
-    const { project } = await loadContext(record);
-    record = await writeStretch(project, record);
+    const { project, collection } = await loadContext(record);
+    const source = { project, selection: selectionOf(collection, record) };
+    if (record.format === 'csv' && !record.hasColumns) {
+      record = await findColumns(source, record);
+      continue;
+    }
+    record = await writeStretch(source, record);
     await requireExportRoom(project, record);
   }
   await loadContext(record);
@@ -174,18 +258,24 @@ export const runExport = async (claimed: ExportRecord, withinMs: number): Promis
   return endTransfer(record, { state: 'done' });
 };
 
-/** Throws 409 `TRANSFER_RUNNING`, 403 `PLAN_LIMIT`. */
+interface NewExport extends Pick<ExportRecord, 'format' | 'includeDeleted'> {
+  readonly where?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Throws 400 `INVALID_FILTER` and `INVALID_REGEX`, 409 `TRANSFER_RUNNING`, 403 `PLAN_LIMIT`. */
 export const startExport = async (
   project: Project,
   collectionName: string,
-  { format, includeDeleted }: Pick<ExportRecord, 'format' | 'includeDeleted'>,
+  { format, includeDeleted, where }: NewExport,
 ) => {
+  if (where) parseWhere(await loadCollection(project, collectionName), where);
   const record: ExportRecord = {
     ...(await newTransfer(project, collectionName)),
     ...queued(),
     kind: 'export',
     format,
     includeDeleted,
+    ...(where && { where: JSON.stringify(where) }),
     count: 0,
     bytes: 0,
     parts: [],

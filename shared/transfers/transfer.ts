@@ -6,7 +6,7 @@ import type { StoredPart } from '../files/multipart.ts';
 import type { Leased } from '../persistence/lease.ts';
 import { inControl } from '../persistence/mongo.ts';
 
-export const exportFormats = ['ndjson', 'json'] as const;
+export const exportFormats = ['ndjson', 'json', 'csv'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
 export const importFormats = ['ndjson', 'csv'] as const;
@@ -62,6 +62,12 @@ export interface ExportRecord extends Transfer {
   readonly kind: 'export';
   readonly format: ExportFormat;
   readonly includeDeleted: boolean;
+  /** The condition as JSON, because MongoDB does not store its operators as names. */
+  readonly where?: string;
+  /** CSV: the fields found so far. */
+  readonly columns?: readonly string[];
+  /** CSV: all fields are found, and the documents follow. */
+  readonly hasColumns?: true;
   readonly count: number;
   readonly bytes: number;
   readonly uploadId?: string;
@@ -169,6 +175,7 @@ const named = ({ collectionName: collection, failure }: TransferRecord) => ({ co
 
 const exportFields = (record: ExportRecord) => ({
   ...viewOf(record, [...common, 'format', 'includeDeleted', 'count', 'bytes']),
+  where: record.where === undefined ? null : (JSON.parse(record.where) as Readonly<Record<string, unknown>>),
   ...named(record),
 });
 

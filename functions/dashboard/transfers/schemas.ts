@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isPlainObject } from '../../../shared/core/json.ts';
 import { maxImportBytes } from '../../../shared/transfers/import.ts';
 import { conflictRules, exportFormats, importFormats, transferStates } from '../../../shared/transfers/transfer.ts';
 import { strictBody, success } from '../../schemas.ts';
@@ -10,8 +11,14 @@ const importFormat = v.picklist(importFormats, 'must be ndjson or csv');
 const sizeMessage = `must be a whole number of bytes from 1 to ${maxImportBytes}`;
 
 export const NewExportBody = strictBody({
-  format: v.picklist(exportFormats, 'must be ndjson or json'),
+  format: v.picklist(exportFormats, 'must be ndjson, json or csv'),
   includeDeleted: v.optional(flag, false),
+  where: v.optional(
+    v.pipe(
+      v.custom<Record<string, unknown>>(isPlainObject, 'must be an Object'),
+      v.metadata({ type: 'object', description: 'Only documents that meet this condition, as in a list.' }),
+    ),
+  ),
 });
 
 const size = v.pipe(
@@ -75,6 +82,7 @@ const exportFields = {
   ...common,
   format: v.picklist(exportFormats),
   includeDeleted: v.boolean(),
+  where: v.nullable(v.pipe(v.record(v.string(), v.unknown()), v.metadata({ description: 'Its condition.' }))),
   count: v.number(),
   bytes: v.number(),
 };
