@@ -2,6 +2,7 @@ import { login, logout, whoami } from './account-commands.ts';
 import { init, link } from './project-commands.ts';
 import { diff, pull, push } from './schema-commands.ts';
 import type { Terminal } from './terminal.ts';
+import { exportCollection, importFile } from './transfer-commands.ts';
 import { types } from './types-command.ts';
 
 interface Option {
@@ -108,5 +109,41 @@ export const commands: Readonly<Record<string, Command>> = {
     },
     positionals: [0, 1],
     run: (terminal, values, [name]) => types(terminal, values, name),
+  },
+  import: {
+    usage: 'import FILE COLLECTION',
+    summary: 'import CSV, NDJSON or a JSON array',
+    about: 'Imports a file of up to 1 GiB. Ends with 1 if lines were rejected, and prints the first 100 of them.',
+    options: {
+      format: {
+        type: 'string',
+        value: 'FORMAT',
+        about: 'csv, ndjson or json, if the name of the file does not show it',
+      },
+      'keep-ids': { type: 'boolean', about: 'keep the _id of each line' },
+      'on-conflict': {
+        type: 'string',
+        value: 'RULE',
+        about: 'with --keep-ids: skip or replace lines whose _id is taken',
+      },
+    },
+    positionals: [2, 2],
+    run: (terminal, values, [name = '', collection = '']) => importFile(terminal, values, name, collection),
+  },
+  export: {
+    usage: 'export COLLECTION [FILE]',
+    summary: 'export a collection, as NDJSON to standard output without FILE',
+    about: 'Exports the active documents of a collection.',
+    options: {
+      format: {
+        type: 'string',
+        value: 'FORMAT',
+        about: 'csv, ndjson or json, if the name of the file does not show it',
+      },
+      where: { type: 'string', value: 'JSON', about: 'only documents that meet this condition' },
+      'include-deleted': { type: 'boolean', about: 'also documents in the trash' },
+    },
+    positionals: [1, 2],
+    run: (terminal, values, [collection = '', name]) => exportCollection(terminal, values, collection, name),
   },
 };

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { styleText } from 'node:util';
 
@@ -15,6 +16,8 @@ export interface Terminal {
   readonly confirm: (question: string) => Promise<boolean>;
   /** Writes the result of the command. */
   readonly print: (text: string) => void;
+  /** Writes a piece of a long result, and waits until it is accepted. */
+  readonly write: (piece: Uint8Array) => Promise<void>;
   /** Writes a message beside the result. */
   readonly note: (text: string) => void;
   /** Replaces the last line of progress; writes nothing if there is no terminal. */
@@ -108,6 +111,10 @@ export const processTerminal = (): Terminal => {
     print: (text) => {
       endProgress();
       stdout.write(text);
+    },
+    write: async (piece) => {
+      endProgress();
+      if (!stdout.write(piece)) await once(stdout, 'drain');
     },
     note: (text) => {
       endProgress();
