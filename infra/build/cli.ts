@@ -1,4 +1,4 @@
-import { chmod, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build, stop } from 'esbuild';
 import { schemaFileSchema } from './cli-schema.ts';
@@ -7,15 +7,20 @@ import { root } from './function-files.ts';
 /** The folder of the package `@basalt/cli`. */
 export const cliFolder = join(root, 'cli');
 
+/** Replaces a file in one step, because two packages may be packed at the same time. */
+const replace = async (name: string, content: string | Uint8Array, mode: number): Promise<void> => {
+  const draft = join(cliFolder, `${name}.${process.pid}`);
+  await writeFile(draft, content, { mode });
+  await rename(draft, join(cliFolder, 'dist', name));
+};
+
 /** Builds the command `basalt` into `dist`, as one file, and the JSON Schema of its schema file. */
-export const buildCli = async (folder = cliFolder): Promise<void> => {
-  const outdir = join(folder, 'dist');
-  await rm(outdir, { recursive: true, force: true });
-  await build({
+export const buildCli = async (): Promise<void> => {
+  const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: [join(cliFolder, 'src/main.ts')],
-    outdir,
     bundle: true,
+    write: false,
     format: 'esm',
     platform: 'node',
     target: 'node20',
@@ -23,8 +28,11 @@ export const buildCli = async (folder = cliFolder): Promise<void> => {
     logLevel: 'silent',
   });
   await stop();
-  await chmod(join(outdir, 'main.js'), 0o755);
-  await writeFile(join(outdir, 'schema.json'), `${JSON.stringify(schemaFileSchema(), undefined, 2)}\n`);
+  const [script] = outputFiles;
+  if (!script) throw new Error('esbuild wrote no script');
+  await mkdir(join(cliFolder, 'dist'), { recursive: true });
+  await replace('main.js', script.contents, 0o755);
+  await replace('schema.json', `${JSON.stringify(schemaFileSchema(), undefined, 2)}\n`, 0o644);
 };
 
 if (import.meta.main) await buildCli();

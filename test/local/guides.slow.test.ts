@@ -17,7 +17,7 @@ import { newCredentials } from '../support/fixtures/users.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
-const linked = ['README.md', 'client', 'docs', 'functions', 'infra', 'node_modules', 'package.json', 'shared'];
+const linked = ['README.md', 'cli', 'client', 'docs', 'functions', 'infra', 'node_modules', 'package.json', 'shared'];
 
 let folder: string;
 let local: LocalStart;
@@ -67,7 +67,7 @@ test.each(['README.md', ...globSync('docs/guides/*.md', { cwd: root })].filter((
     const codes = [...stdout.matchAll(/"success":false,.*?"code":"([A-Z_]+)"/g)].map(([, code]) => code);
     expect(codes).toEqual(shown[page] ?? []);
     expect(stdout).not.toMatch(/Internal Server Error/);
-    expect(stderr).not.toMatch(/Error\b|command not found|No such file/);
+    expect(stderr).not.toMatch(/Error\b|command not found|No such file|^basalt: /m);
   },
 );
 
