@@ -1,6 +1,7 @@
 import type { IndexDescription } from 'mongodb';
 import { developerIndexes } from './accounts/developers/developers.ts';
 import { tokenIndexes } from './accounts/developers/tokens.ts';
+import { userInvitationIndexes } from './accounts/users/invitation-records.ts';
 import { cascadeIndexes } from './documents/store/cascade-records.ts';
 import { mailLogIndexes } from './mail/log.ts';
 import { suppressionIndexes } from './mail/suppressions.ts';
@@ -44,6 +45,7 @@ export const controlIndexes: Readonly<Record<string, readonly IndexDescription[]
   webhooks: webhookIndexes,
   webhookDeliveries: deliveryIndexes,
   cascades: cascadeIndexes,
+  userInvitations: userInvitationIndexes,
 };
 
 /** Creates missing indexes; existing ones are unchanged. */

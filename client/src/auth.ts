@@ -94,6 +94,21 @@ interface UsersWanted extends RequestOptions {
   readonly cursor?: string | undefined;
 }
 
+/** Accepting creates the document, whose `userField` (or the owner field) receives the user who accepts. */
+export interface NewInvitation {
+  readonly email: string;
+  readonly document: { readonly collection: string; readonly fields: { readonly [field: string]: unknown } };
+  readonly userField?: string;
+}
+
+interface SentInvitation {
+  readonly _id: string;
+  readonly expiresAt: string;
+}
+
+/** A pending invitation. */
+export type Invitation = SentInvitation & Omit<NewInvitation, 'userField'>;
+
 const prefix = '/api/userAuth/';
 
 /**
@@ -252,6 +267,16 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
       ...wanted
     }: UsersWanted = {}): Promise<{ readonly items: Partial<User>[]; readonly nextCursor?: string }> =>
       data('GET', 'users', { query: { ...wanted, where: where && JSON.stringify(where) }, signal }),
+    /** Emails an invitation. The user who accepts it is named by `userField` of the new document. */
+    sendInvitation: act<NewInvitation, SentInvitation>('POST', 'invitations'),
+    /** The user's own pending invitations. */
+    invitations: ask<Invitation[]>('GET', 'invitations'),
+    deleteInvitation: byId<{ readonly _id: string }>('DELETE', 'invitations'),
+    /** Accepts with the token of the link. Returns the new document's place. */
+    acceptInvitation: act<{ readonly token: string }, { readonly collection: string; readonly _id: string }>(
+      'POST',
+      'invitations/accept',
+    ),
     /** The address to sign in with a provider: `location.href = app.auth.social('github')`. */
     social: (provider: string): string =>
       `${url}${prefix}${below('social', provider)}/start?x-api-key=${encodeURIComponent(key)}`,

@@ -12,6 +12,8 @@ import {
 } from '../passkey-schemas.ts';
 import { DoneAnswer, IdAnswer, Redirect } from '../schemas.ts';
 import {
+  AcceptanceBody,
+  AcceptedAnswer,
   BegunAnswer,
   CallbackQuery,
   CodeBody,
@@ -25,6 +27,9 @@ import {
   ExchangeBody,
   FactorBody,
   FactorCodeBody,
+  InvitationAnswer,
+  InvitationBody,
+  InvitationsAnswer,
   JwksAnswer,
   LogInBody,
   MeAnswer,
@@ -158,6 +163,47 @@ export const userAuthRoutes = defineRoutes({
       ...(['INVALID_QUERY', 'INVALID_FILTER', 'INVALID_REGEX', 'INVALID_CURSOR', 'NUMBER_NOT_EXACT'] as const),
       ...(['QUERY_TIMEOUT', 'TOO_MANY_SLOW_QUERIES'] as const),
     ],
+  }),
+  'send-user-invitation': own({
+    method: 'POST',
+    path: '/api/userAuth/invitations',
+    summary: 'Send an invitation by email that creates a document when it is accepted',
+    body: InvitationBody,
+    maxBodyBytes: 16 * 1024,
+    response: { status: 202, body: InvitationAnswer },
+    example: {
+      body: {
+        email: 'lin@example.com',
+        document: { collection: 'members', fields: { role: 'editor' } },
+        userField: 'user',
+      },
+    },
+    errors: [
+      ...(['VALIDATION_FAILED', 'INVALID_BODY', 'SITE_URL_REQUIRED', 'EMAIL_NOT_VERIFIED', 'USERS_RESERVED'] as const),
+      ...(['COLLECTION_NOT_FOUND', 'RULE_DENIED', 'RULE_LIMIT', 'NOT_OWNER', 'FIELD_PROTECTED'] as const),
+      ...(['RLS_REQUIRED', 'MFA_REQUIRED', 'DOCUMENT_TOO_LARGE', 'EFFECT_REFUSED', 'RATE_LIMITED'] as const),
+    ],
+  }),
+  'list-user-invitations': own({
+    path: '/api/userAuth/invitations',
+    summary: 'List the pending invitations that the signed-in user has sent',
+    response: { status: 200, body: InvitationsAnswer },
+  }),
+  'accept-user-invitation': own({
+    method: 'POST',
+    path: '/api/userAuth/invitations/accept',
+    summary: 'Accept an invitation with the token of its link',
+    body: AcceptanceBody,
+    response: { status: 201, body: AcceptedAnswer },
+    example: { body: { token: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo1234567890AbC' } },
+    errors: ['INVITATION_NOT_FOUND', 'DUPLICATE_VALUE', 'EFFECT_REFUSED', 'DATABASE_QUOTA_EXCEEDED'],
+  }),
+  'delete-user-invitation': own({
+    method: 'DELETE',
+    path: '/api/userAuth/invitations/{id}',
+    summary: 'Withdraw an invitation that the signed-in user has sent',
+    response: { status: 200, body: IdAnswer },
+    errors: ['INVITATION_NOT_FOUND'],
   }),
   'request-password-reset': credential({
     path: '/api/userAuth/request-password-reset',

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { emailVerifiedField, hiddenUserFields } from '../../shared/collections/schema/users.ts';
+import { exactObject } from '../../shared/core/schemas.ts';
 import { accountFields, factorFields, hasFactor, hints, Session, withoutFactor } from '../account-fields.ts';
 import { Passkey } from '../passkey-schemas.ts';
-import { JsonObject, success } from '../schemas.ts';
+import { JsonObject, strictBody, success } from '../schemas.ts';
 
 const { email, recipient, newPassword, password, token, otp, code, factorCode, ticket, exchangeToken, rtCode } =
   accountFields;
@@ -124,3 +125,36 @@ export const DirectoryQuery = v.strictObject({
 export const DirectoryAnswer = success(
   v.object({ items: v.array(v.looseObject({ _id: v.string() })), nextCursor: v.optional(v.string()) }),
 );
+
+const named = (description: string) => v.pipe(v.string('must be a String'), v.metadata({ description }));
+
+const invitedDocument = exactObject({
+  collection: named('The collection in which accepting creates a document.'),
+  fields: v.pipe(
+    JsonObject,
+    v.metadata({ description: 'The fields of the document, without those that name the user and the owner.' }),
+  ),
+});
+
+export const InvitationBody = strictBody({
+  email: recipient,
+  document: invitedDocument,
+  userField: v.optional(named('The field that receives the id of the user who accepts. Default: the owner field.')),
+});
+
+export const AcceptanceBody = strictBody({ token: v.string('must be a String') });
+
+export const InvitationAnswer = success(v.object({ _id: v.string(), expiresAt: v.date() }));
+
+export const InvitationsAnswer = success(
+  v.array(
+    v.object({
+      _id: v.string(),
+      email: v.string(),
+      document: v.object({ collection: v.string(), fields: v.looseObject({}) }),
+      expiresAt: v.date(),
+    }),
+  ),
+);
+
+export const AcceptedAnswer = success(v.object({ collection: v.string(), _id: v.string() }));

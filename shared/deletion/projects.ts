@@ -58,6 +58,7 @@ const ownedRecords = [
   'mailLogs',
   'mailSuppressions',
   'mailTemplates',
+  'userInvitations',
   'webhookDeliveries',
   'webhooks',
 ] as const;

@@ -90,15 +90,15 @@ const dots = /[\u3002\uff0e\uff61]/g;
 const signs = /(?<=[\p{L}\p{M}\p{N}])( [&-] |[&'’-])(?=[\p{L}\p{N}])|[^\p{L}\p{M}\p{N}]+/gu;
 
 /**
- * The project name for emails from the shared address: at most 40 letters, digits, spaces and joining signs, and
- * nothing that mail programs turn into a link. May be empty.
+ * A name for emails, by default the project's for those from the shared address: at most 40 letters, digits, spaces and
+ * joining signs, and nothing that mail programs turn into a link. May be empty.
  */
-export const plainName = (name: string): string => {
+export const plainName = (name: string, maxLength = maxNameLength): string => {
   const readable = name.normalize('NFKC').replace(dots, '.');
   const words = addresses.reduce((text, address) => text.replace(address, ' '), readable);
   const plain = words.replace(signs, (_, joining = ' ') => joining).trim();
   return [...plain]
-    .slice(0, maxNameLength)
+    .slice(0, maxLength)
     .join('')
     .replace(/[^\p{L}\p{M}\p{N}]+$/u, '');
 };

@@ -72,6 +72,8 @@ export const dueUpload = { in: ['due', 'dueExternal'], sk: '{time}#{move}#{fileP
 /** The time up to which the sweep has done everything, for each of its queues. Stays. */
 export const sweptUntil = { in: ['dueDone'], sk: '{queue}', by: 'files' } as const;
 
+/** Invitations that a user has sent in a day. Expires a day after the day. */
+export const userInvitations = { in: ['project'], sk: 'invitations#{userId}#{day}', by: 'accounts' } as const;
 /** Anonymous accounts that an address has made in an hour. Expires a day after the hour. */
 export const anonymousAccounts = { in: ['rate'], sk: 'anonymous#{hour}', by: 'accounts' } as const;
 

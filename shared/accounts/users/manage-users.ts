@@ -28,6 +28,7 @@ import { type Client, listSessions, requireRevocation, revokeAllSessions, type S
 import { accountWithPassword, checkCredentials } from '../sign-in.ts';
 import { requireStepUp } from '../step-up.ts';
 import type { Bearer } from '../tokens.ts';
+import { removeInvitationsOf } from './invitation-records.ts';
 import { changeProfile, newProfile, planProfile, securityView, userNotFound } from './profile.ts';
 import { insertUser, rethrowUserExists, type SignUpBody } from './sign-up.ts';
 import {
@@ -48,6 +49,7 @@ const removeUser = async (project: Project, users: Collection, filter: OneAccoun
   if (!disabled) return false;
   const { _id } = disabled;
   const noted = await noteRemoval(project, removalOfUser(_id));
+  await removeInvitationsOf(project, _id);
   await withUserEvent(project, 'user.deleted', _id, () => userRecords(project).deleteOne({ _id }), {
     ...(isHooked(project, 'user') && { lastView: await sealLastView(users, disabled) }),
   });

@@ -209,6 +209,37 @@ export const collectionsOf = (rule: RuleNode): ReadonlySet<string> => {
   return names;
 };
 
+const isField = (path: string, field: string): boolean => path.split('.', 1)[0] === field;
+
+const operandHas = (operand: Operand, field: string): boolean => {
+  if (operand.kind === 'doc') return isField(operand.ref?.path ?? operand.path, field);
+  if (operand.kind !== 'from') return false;
+  return someNode(operand.where, (node) => node.kind === 'compare' && operandHas(node.operand, field));
+};
+
+/**
+ * A rule for a document with an unknown top-level field: whatever depends on the field has the outcome that lets the
+ * rule allow more, so `outcome` is false below an odd number of `$not`.
+ */
+export const withoutField = (node: RuleNode, field: string, outcome = true): RuleNode => {
+  switch (node.kind) {
+    case 'all':
+    case 'any':
+      return { ...node, of: node.of.map((part) => withoutField(part, field, outcome)) };
+    case 'not':
+      return { ...node, of: withoutField(node.of, field, !outcome) };
+    case 'compare': {
+      const depends = isField(node.path, field) || operandHas(node.operand, field);
+      return depends ? { kind: 'constant', at: node.at, outcome } : node;
+    }
+    case 'elements':
+    case 'ref':
+      return isField(node.path, field) ? { kind: 'constant', at: node.at, outcome } : node;
+    default:
+      return node;
+  }
+};
+
 const served: ReadonlySet<string> = new Set(['$eq', '$in']);
 const servedBy: ReadonlySet<string> = new Set(['literal', 'user', 'from']);
 

@@ -8,6 +8,7 @@ import {
   type Outcome,
   type RuleNode,
   type Rules,
+  withoutField,
 } from '../../collections/rules/rule.ts';
 import { isActive, isTrashed } from '../../collections/trash-conditions.ts';
 import { AppError } from '../../core/errors.ts';
@@ -217,6 +218,18 @@ export const requireCreate = async (
   const { rules } = await rulesOf(context.project, context.collection);
   for (const name of names) {
     if ((await decideOn(context, rules[name], document)) !== true) throw refusalOf(context, name, rules[name]);
+  }
+};
+
+/** The same while a top-level field of the document is unknown: what depends on it counts as allowed. */
+export const requireCreateWithout = async (
+  context: AccessContext,
+  document: JsonObject,
+  field: string,
+): Promise<void> => {
+  const { create } = (await rulesOf(context.project, context.collection)).rules;
+  if ((await decideOn(context, withoutField(create, field), document)) !== true) {
+    throw refusalOf(context, 'create', create);
   }
 };
 

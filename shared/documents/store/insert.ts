@@ -49,8 +49,12 @@ export const insertingOwner = (collection: Collection, caller: Caller): string |
   caller.kind === 'publishable' && ownerFieldOf(collection.rls) !== undefined ? caller.userId : undefined;
 
 /** Throws 403 `NOT_OWNER` if the body of a publishable key names another owner. */
-export const requireOwn = (collection: Collection, caller: Caller, sent: JsonObject): void => {
-  const owner = insertingOwner(collection, caller);
+export const requireOwn = (
+  collection: Collection,
+  caller: Caller,
+  sent: JsonObject,
+  owner = insertingOwner(collection, caller),
+): void => {
   const { ownerField } = collection.rls;
   if (owner === undefined || !Object.hasOwn(sent, ownerField) || sent[ownerField] === owner) return;
   const message = `You can only insert documents of your own: leave "${ownerField}" out.`;
@@ -67,16 +71,16 @@ export const newDocument = (
   body: JsonObject,
   now: number,
   _id = newId(),
+  owner = insertingOwner(collection, caller),
 ): NewDocument => {
   const sent = sanitizeInsert(body);
   const { ownerField } = collection.rls;
-  const owner = insertingOwner(collection, caller);
   const owned = owner === undefined ? sent : { ...sent, [ownerField]: owner };
   const fields = fieldsOf(collection);
   const errors: FieldError[] = [...unknownFields(collection, fields, sent)];
   const values = convertFields(fields, owned, '', errors);
   if (errors.length > 0) throw validationFailed(...errors);
-  requireOwn(collection, caller, sent);
+  requireOwn(collection, caller, sent, owner);
   const date = new Date(now);
   const document = {
     _id,
@@ -100,10 +104,10 @@ const documentForEffects = (
   body: JsonObject,
   now: number,
   _id: ObjectId,
+  owner = insertingOwner(collection, caller),
 ): Document => {
   const sent = sanitizeInsert(body);
-  requireOwn(collection, caller, sent);
-  const owner = insertingOwner(collection, caller);
+  requireOwn(collection, caller, sent, owner);
   const owned = owner === undefined ? sent : { ...sent, [collection.rls.ownerField]: owner };
   const fields = fieldsOf(collection);
   const given = effectFields(collection, 'create');
@@ -126,13 +130,14 @@ const withComputed = (body: JsonObject, computed: Computed | undefined): JsonObj
 interface Inserting {
   readonly body: JsonObject;
   readonly _id: ObjectId;
+  readonly owner?: string | undefined;
 }
 
 /** The bodies of an insert with what effects set. Throws 403 `FIELD_PROTECTED` if a body names a field of an effect. */
 const withEffects = async (context: AccessContext, inserting: readonly Inserting[]): Promise<readonly JsonObject[]> => {
   const { collection, caller } = context;
   const now = clock.now();
-  const make = ({ body, _id }: Inserting) => documentForEffects(collection, caller, body, now, _id);
+  const make = ({ body, _id, owner }: Inserting) => documentForEffects(collection, caller, body, now, _id, owner);
   const documents = inserting.length === 1 ? inserting.map(make) : eachValid(inserting, make);
   const fields = effectFields(collection);
   const protectedIn = (body: JsonObject) => Object.fromEntries(Object.entries(body).filter(([key]) => fields.has(key)));
@@ -188,16 +193,23 @@ export const requireInsertAccess = async (context: AccessContext): Promise<void>
   else requireWriteAccess(context);
 };
 
-/** Makes a body into the document to insert, with what effects set. */
-export const madeOf = async (context: AccessContext, body: JsonObject, _id = newId()): Promise<NewDocument> => {
+/** Makes a body into the document to insert, with what effects set. Without `owner`, the caller's user owns it. */
+export const madeOf = async (
+  context: AccessContext,
+  body: JsonObject,
+  _id = newId(),
+  owner?: string,
+): Promise<NewDocument> => {
   const { collection, caller } = context;
   const isComputed = setsFields(context, 'create');
-  const [whole = body] = isComputed ? await withEffects(context, [{ body, _id }]) : [body];
-  return newDocument(collection, caller, whole, clock.now(), _id);
+  const [whole = body] = isComputed ? await withEffects(context, [{ body, _id, owner }]) : [body];
+  return newDocument(collection, caller, whole, clock.now(), _id, owner);
 };
 
 interface InsertOptions {
   readonly _id?: ObjectId;
+  /** The user who becomes the owner instead of the caller's. */
+  readonly owner?: string | undefined;
   /** The rules to check; `create` by default. */
   readonly rules?: readonly ('create' | 'after')[];
 }
@@ -207,11 +219,11 @@ export const insertUnder = async (
   context: AccessContext,
   body: JsonObject,
   onClash: (clash: AppError) => Promise<never> | never,
-  { _id, rules }: InsertOptions = {},
+  { _id, owner, rules }: InsertOptions = {},
 ): Promise<WrittenDocument> => {
   const { project, collection } = context;
   const byRules = obeysRules(context);
-  const made = await madeOf(context, body, _id);
+  const made = await madeOf(context, body, _id, owner);
   const { document, size } = made;
   if (hasProtected(context)) await requireInsertRights(context, body, document);
   if (byRules) await requireCreate(context, document, rules);

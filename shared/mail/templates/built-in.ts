@@ -55,6 +55,7 @@ export const requiredVariables = {
   'email-change': ['link', 'code'],
   'account-change': ['change'],
   'new-device': ['device'],
+  invitation: ['link'],
 } as const;
 
 export type AccountKey = keyof typeof requiredVariables;
@@ -178,6 +179,16 @@ export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
       'New sign-in to your account at {{siteName}}',
       paragraph('Your account was signed in to from a new device: {{device}}, {{place}}, {{time}}.'),
       unlessYou,
+    ),
+  },
+  invitation: {
+    name: 'Invitation',
+    ...letter(
+      '{{inviter}} invites you to {{siteName}}',
+      paragraph('{{inviter}} invites you to work together at {{siteName}}.'),
+      paragraph('Sign in, or sign up with this e-mail address, within {{days}} days.'),
+      button('Accept the invitation'),
+      paragraph('If you do not know what this is about, you can ignore this mail.'),
     ),
   },
 };

@@ -90,6 +90,11 @@ const bodies = {
   'delete-documents': { where: { n: { $exists: true } }, permanent: true },
   'update-document': { text: 'c', 'nested.text': 'd' },
   'query-documents': { where: { text: 'a' }, sort: ['-text'], limit: 1 },
+  'send-user-invitation': {
+    email: 'sample@example.com',
+    document: { collection: 'notes', fields: { n: 1 } },
+    userField: 'sample',
+  },
   'create-ticket': { collections: ['notes'] },
   'aggregate-documents': { pipeline: [{ $match: { text: 'a' } }, { $limit: 1 }] },
   'create-project-document': { text: 'a', nested: { text: 'b' }, list: ['c'] },
