@@ -6,7 +6,7 @@ import { referencePages } from './pages.ts';
 
 readArguments(
   `Usage: npm run docs
-Writes the pages of docs/reference that are made of the code: error codes, limits, and the routes by area.`,
+Writes the pages of docs/reference that are made of the code: error codes, limits, settings, and the routes by area.`,
   {},
 );
 

@@ -6,6 +6,10 @@ import { isAllowedDomain, isSiteUrl, projectSites } from './allowed-origins.ts';
 import type { ProjectView } from './project-view.ts';
 import { socialSettings } from './social/settings.ts';
 
+/** The text of the reference and of the API description. */
+const about = <const S extends v.GenericSchema>(schema: S, description: string) =>
+  v.pipe(schema, v.metadata({ description }));
+
 const printable = /^[^\p{Cc}]*$/u;
 
 const name = v.pipe(
@@ -36,11 +40,16 @@ const allowedDomains = listOf(
 );
 
 const signIn = exactObject({
-  password: v.optional(flag),
-  emailCode: v.optional(flag),
-  anonymous: v.optional(flag),
-  passkey: v.optional(flag),
-  secondFactor: v.optional(v.picklist(['off', 'optional'], 'must be off or optional')),
+  password: v.optional(about(flag, 'Sign-up and sign-in with a password. Default: true.')),
+  emailCode: v.optional(about(flag, 'Sign-in with an emailed code or link. Default: false.')),
+  anonymous: v.optional(about(flag, 'Anonymous users. Default: false.')),
+  passkey: v.optional(about(flag, 'Sign-in with a passkey. Default: false.')),
+  secondFactor: v.optional(
+    about(
+      v.picklist(['off', 'optional'], 'must be off or optional'),
+      'Whether users can set up a second factor. Default: off.',
+    ),
+  ),
 });
 
 const uploadType = v.pipe(
@@ -53,18 +62,24 @@ const uploadType = v.pipe(
 );
 
 const uploads = exactObject({
-  users: v.optional(flag),
+  users: v.optional(about(flag, 'Whether signed-in users can upload files. Default: false.')),
   maxBytes: v.optional(
-    v.pipe(
-      v.number('must be a Number'),
-      v.safeInteger('must be a whole number of bytes'),
-      v.minValue(1, 'must be at least 1'),
+    about(
+      v.pipe(
+        v.number('must be a Number'),
+        v.safeInteger('must be a whole number of bytes'),
+        v.minValue(1, 'must be at least 1'),
+      ),
+      'Maximum size of a file that a user uploads, in bytes. Default: 10485760.',
     ),
   ),
   types: v.optional(
-    v.pipe(
-      listOf(uploadType, 50, 'must have 1 to 50 types', 'must be an Array'),
-      v.minLength(1, 'must have 1 to 50 types'),
+    about(
+      v.pipe(
+        listOf(uploadType, 50, 'must have 1 to 50 types', 'must be an Array'),
+        v.minLength(1, 'must have 1 to 50 types'),
+      ),
+      'Media types that users can upload. Default: */*.',
     ),
   ),
 });
@@ -75,10 +90,13 @@ const directory = v.nullable(
       v.custom<unknown>((value) => typeof value === 'boolean' || isPlainObject(value), 'must be a rule, true or false'),
       v.metadata({ description: 'A rule about the caller, such as {"$user": {}}, or true or false.' }),
     ),
-    fields: v.pipe(
-      listOf(v.pipe(v.string('must be a String'), atMost(200)), 10, 'must have 1 to 10 fields', 'must be an Array'),
-      v.minLength(1, 'must have 1 to 10 fields'),
-      v.check((fields) => new Set(fields).size === fields.length, 'must name each field only once'),
+    fields: about(
+      v.pipe(
+        listOf(v.pipe(v.string('must be a String'), atMost(200)), 10, 'must have 1 to 10 fields', 'must be an Array'),
+        v.minLength(1, 'must have 1 to 10 fields'),
+        v.check((fields) => new Set(fields).size === fields.length, 'must name each field only once'),
+      ),
+      'Top-level fields of users that other users can read.',
     ),
   }),
 );
@@ -99,23 +117,29 @@ const providerWebhookSecret = providerText(
 const providerFromEmail = v.nullable(v.pipe(textOrNull, v.trim(), atMost(320), v.check(isMailbox, noMailbox)));
 
 const changeable = {
-  siteUrl: v.optional(siteUrl),
-  allowedDomains: v.optional(allowedDomains),
-  allowPublicSignup: v.optional(flag),
-  authEnabled: v.optional(flag),
-  signIn: v.optional(signIn),
-  uploads: v.optional(uploads),
+  siteUrl: v.optional(about(siteUrl, 'Address of the app, which links in emails and social sign-ins lead to.')),
+  allowedDomains: v.optional(about(allowedDomains, 'Origins whose pages can call the public API. Default: *.')),
+  allowPublicSignup: v.optional(about(flag, 'Whether users can sign up with the publishable key. Default: true.')),
+  authEnabled: v.optional(about(flag, 'Turns user accounts on. Default: false.')),
+  signIn: v.optional(about(signIn, 'Sign-in methods of users. Omitted members keep their value.')),
+  uploads: v.optional(about(uploads, 'Uploads by users. Omitted members keep their value.')),
 };
 
-export const newProjectEntries = { name, ...changeable };
+const named = about(name, 'Name of the project, which emails show.');
+
+export const newProjectEntries = { name: named, ...changeable };
 export const projectChangesEntries = {
-  name: v.optional(name),
+  name: v.optional(named),
   ...changeable,
-  directory: v.optional(directory),
-  socialProviders: v.optional(socialSettings),
-  providerApiKey: v.optional(providerApiKey),
-  providerWebhookSecret: v.optional(providerWebhookSecret),
-  providerFromEmail: v.optional(providerFromEmail),
+  directory: v.optional(about(directory, 'Lets users find each other. Default: null, which turns it off.')),
+  socialProviders: v.optional(about(socialSettings, 'Registrations at sign-in providers, by provider name.')),
+  providerApiKey: v.optional(
+    about(providerApiKey, "The project's own key at the mail provider. null: the shared key. Never returned."),
+  ),
+  providerWebhookSecret: v.optional(
+    about(providerWebhookSecret, "Signing secret of the project's own webhook at the mail provider. Never returned."),
+  ),
+  providerFromEmail: v.optional(about(providerFromEmail, 'Default sender of emails: an address, or Name <address>.')),
 };
 
 type Output<E extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<E, undefined>>;

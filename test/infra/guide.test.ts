@@ -19,8 +19,9 @@ const guide = globSync('docs/operate/*.md', { cwd: root })
   .join('\n');
 
 describe('docs/operate', () => {
-  test.each(settingNames)('explains the setting %s', (name) => {
-    expect(guide).toContain(`| \`${name}\` |`);
+  test.each(settingNames)('leads to a page that explains the setting %s', (name) => {
+    expect(guide).toContain('(../reference/settings.md#deployment)');
+    expect(readFileSync(join(root, 'docs/reference/settings.md'), 'utf8')).toContain(`| \`${name}\` |`);
   });
 
   test.each(Object.values(filledSecrets))('says how to fill $id', ({ variable, output }) => {

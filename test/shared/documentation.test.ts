@@ -137,6 +137,12 @@ describe('pages written by npm run docs', () => {
     },
   );
 
+  test('every setting has a type or default, and a meaning', () => {
+    const rows = [...(referencePages().get('settings.md') ?? '').matchAll(/^\| `.+/gm)].map(([row]) => row);
+    expect(rows.length).toBeGreaterThan(90);
+    expect(rows.filter((row) => !/^\| `[\w.]+` \| .*\| [^|]+\.[^|]* \|$/.test(row.replaceAll('\\|', '')))).toEqual([]);
+  });
+
   test('every area of routes is on one of them', () => {
     expect([...shownAreas].sort()).toEqual([...Object.keys(publicRoutes), ...Object.keys(dashboardRoutes)].sort());
   });

@@ -17,6 +17,8 @@ import { pageOf } from '../schemas.ts';
 
 const text = v.string('must be a String');
 const flag = v.boolean('must be a Boolean');
+const name = v.pipe(text, v.metadata({ description: 'Name of the collection, which its addresses contain.' }));
+const isSecured = v.pipe(flag, v.metadata({ description: 'Whether row security decides who reads and writes.' }));
 
 /** Parsed by `parseRules`. */
 const rules = v.optional(
@@ -34,15 +36,21 @@ const rules = v.optional(
 
 const rowSecurity = {
   mode: v.optional(v.nullable(RowSecurityMode)),
-  ownerField: v.optional(v.nullable(text)),
+  ownerField: v.optional(
+    v.nullable(v.pipe(text, v.metadata({ description: 'The field with the id of the user who owns a document.' }))),
+  ),
   trash: v.optional(v.nullable(TrashAudience)),
   requires: v.optional(v.nullable(Requirement)),
   rules,
 };
 
 const anObject = v.custom<Record<string, unknown>>(isPlainObject, 'must be an Object');
-const NewRowSecurity = v.pipe(anObject, v.strictObject({ enabled: flag, ...rowSecurity }));
-const RowSecurityChanges = v.pipe(anObject, v.strictObject({ enabled: v.optional(v.nullable(flag)), ...rowSecurity }));
+const NewRowSecurity = v.pipe(anObject, v.strictObject({ enabled: isSecured, ...rowSecurity }));
+const securityText = 'Row security: who reads and writes a document with the publishable key.';
+const RowSecurityChanges = v.pipe(
+  anObject,
+  v.strictObject({ enabled: v.optional(v.nullable(isSecured)), ...rowSecurity }),
+);
 
 /** Parsed by `parseSchema`. */
 const schema = v.pipe(
@@ -88,9 +96,9 @@ const effects = v.optional(
 );
 
 export const NewCollectionBody = strictBody({
-  name: text,
+  name,
   schema,
-  rls: v.optional(v.nullable(NewRowSecurity)),
+  rls: v.optional(v.pipe(v.nullable(NewRowSecurity), v.metadata({ description: securityText }))),
   searchLanguage: v.optional(Language),
   changes,
   closed,
@@ -98,15 +106,17 @@ export const NewCollectionBody = strictBody({
   effects,
 });
 export const CollectionChangesBody = strictBody({
-  name: v.optional(text),
+  name: v.optional(name),
   schema: v.optional(schema),
-  rls: v.optional(v.nullable(RowSecurityChanges)),
+  rls: v.optional(v.pipe(v.nullable(RowSecurityChanges), v.metadata({ description: securityText }))),
   searchLanguage: v.optional(Language),
   changes,
   closed,
   unique,
   effects,
-  force: v.optional(flag),
+  force: v.optional(
+    v.pipe(flag, v.metadata({ description: 'true saves a schema that stored documents do not match.' })),
+  ),
 });
 
 const IndexKinds = v.record(v.string(), v.picklist([1, -1, '2dsphere', 'text'], 'must be 1, -1, 2dsphere or text'));

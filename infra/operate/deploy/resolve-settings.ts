@@ -26,7 +26,7 @@ const known = (choice: Choice): Choice =>
 const requireKnown = (names: readonly string[]): void => {
   const unknown = names.find((name) => !settingNames.includes(name));
   if (unknown !== undefined) {
-    throw new DeployProblem(`Unknown deployment setting ${unknown}; docs/operate/configure.md lists them.`);
+    throw new DeployProblem(`Unknown deployment setting ${unknown}; docs/reference/settings.md lists them.`);
   }
 };
 

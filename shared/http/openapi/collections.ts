@@ -236,8 +236,15 @@ const inside = {
     description:
       'Whether the document that a Ref points at must exist, and be readable by the writer, when it is written.',
   },
-  items: { anyOf: [{ $ref: '#/components/schemas/Items' }, { type: 'null' }] },
-  fields: { type: ['array', 'null'], items: { $ref: '#/components/schemas/Field' } },
+  items: {
+    anyOf: [{ $ref: '#/components/schemas/Items' }, { type: 'null' }],
+    description: 'Array: what every element is.',
+  },
+  fields: {
+    type: ['array', 'null'],
+    items: { $ref: '#/components/schemas/Field' },
+    description: 'Object: its fields.',
+  },
 };
 
 /** The schema language of collections, as parts of the API description. */
@@ -246,9 +253,9 @@ export const fieldSchemas: Readonly<Record<'Field' | 'Items', JsonSchema>> = {
     type: 'object',
     description: 'A field of the documents of a collection.',
     properties: {
-      key: { type: 'string' },
-      type,
-      required: { type: ['boolean', 'null'] },
+      key: { type: 'string', description: 'Name of the field.' },
+      type: { ...type, description: 'Type of the value.' },
+      required: { type: ['boolean', 'null'], description: 'Whether every document must have the field.' },
       unique: {
         type: ['boolean', 'null'],
         description: `For ${listTypes(({ unique }) => unique, 'and')} at the top level.`,
