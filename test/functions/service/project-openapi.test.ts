@@ -70,7 +70,7 @@ describe('GET /api/openapi.json with a key', () => {
       const own = paths.filter((path) => path.startsWith(`/api/data/${name}`));
       expect(own).toEqual(general.map((path) => path.replace('{collectionName}', name)));
     }
-    expect(paths.filter((path) => /users/.test(path))).toEqual([]);
+    expect(paths.filter((path) => path.startsWith('/api/data/users'))).toEqual([]);
     const ids = Object.values(answer.body.paths).flatMap((path) => Object.values(path).map((one) => one.operationId));
     expect(new Set(ids).size).toBe(ids.length);
     expect(JSON.stringify(answer.body.paths['/api/data/tasks'])).not.toContain('{collectionName}');
