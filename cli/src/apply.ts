@@ -124,10 +124,15 @@ const deleteStep = (push: Push, { name }: Difference): Step => {
   return {
     label: `delete collection ${name}`,
     run: async () => void (await linked.dashboard.call('DELETE', pathOf(push, name))),
-    // Rules of collections that are deleted together may name each other.
+    // Rules and effects of collections that are deleted together may name each other.
     unblock: async () => {
       const fields = schema?.map(withoutRules) ?? null;
-      await linked.dashboard.call('PUT', pathOf(push, name), { schema: fields, unique: null, rls: closedRls });
+      await linked.dashboard.call('PUT', pathOf(push, name), {
+        schema: fields,
+        unique: null,
+        effects: null,
+        rls: closedRls,
+      });
     },
   };
 };

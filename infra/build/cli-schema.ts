@@ -65,7 +65,6 @@ export const schemaFileSchema = (): JsonSchema => {
   const webhook = propertiesOf(document, 'post', `${project}/webhooks`);
   const ofCollection = {
     ...collection,
-    effects: { description: 'What a write also does to other documents.' },
     partition: { description: 'How the documents are divided.' },
     indexes: { type: 'array', items: objectOf(index, ['keys']) },
   };

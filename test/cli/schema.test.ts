@@ -53,6 +53,7 @@ const complete = file(
         { key: 'shop', type: 'String' },
         { key: 'paid', type: 'Boolean' },
       ],
+      effects: [{ on: ['create', 'update'], where: { shop: 'a' }, set: { paid: false } }],
       rls: rulesOf({ shop: { $in: { $from: 'shops', select: 'code', where: { open: true } } } }),
     },
     shops: {

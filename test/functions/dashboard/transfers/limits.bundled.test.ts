@@ -109,7 +109,7 @@ test('failed when the file cannot be stored, and another import can be started i
   await expect(start()).rejects.toBe(down);
   put.mockRestore();
   const [record] = await transferRecords.find({ projectId: new ObjectId(at.project.id), collectionName: collection });
-  expect(record).toMatchObject({ state: 'failed', failure: expect.stringContaining('start it again') as unknown });
+  expect(record).toMatchObject({ state: 'failed', failure: expect.stringContaining('Start it again') as unknown });
   expect(await start()).toMatchObject({ state: 'queued' });
 });
 
