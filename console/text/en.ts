@@ -781,6 +781,11 @@ export const en = {
     add: 'Add an entry',
     remove: (number: number) => `Remove entry ${number}`,
   },
+  effects: {
+    title: 'Effects',
+    text: 'Fields that the service computes when a document is written, for example a price or a total. A list of objects with on, where, set and trusted.',
+    json: 'Effects as JSON',
+  },
   changes: {
     title: 'Changes feed',
     enabled: 'Record changes for syncing',

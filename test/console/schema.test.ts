@@ -126,6 +126,28 @@ test('unique combinations of fields are typed, saved and removed', async () => {
   await expect.poll(saved).toBeUndefined();
 });
 
+test('effects are typed as JSON, errors name their path, and an empty list ends them', async () => {
+  const effects = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Effects' }) });
+  const saved = async () => {
+    const path = `/api/projects/${project.id}/collections/orders`;
+    const { body } = await project.developer.dashboard<{ data: { effects?: unknown } }>('GET', path);
+    return body.data.effects;
+  };
+  const type = async (value: unknown) => {
+    await effects.getByLabel('Effects as JSON').fill(JSON.stringify(value));
+    await effects.getByRole('button', { name: 'Save', exact: true }).click();
+  };
+  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/orders/schema`);
+  await type([{ on: 'create', set: { nothing: 1 } }]);
+  await effects.getByText('effects.0.set.nothing names a field').first().waitFor();
+  const wanted = [{ on: 'create', set: { count: { $add: [1, 2] } } }];
+  await type(wanted);
+  await expect.poll(saved).toEqual(wanted);
+  expect(await obstacles(page)).toEqual([]);
+  await type([]);
+  await expect.poll(saved).toBeUndefined();
+});
+
 test('value limits are typed as plain text, survive a save, and apply to the form of a document', async () => {
   const path = `/api/projects/${project.id}/collections/goods`;
   const saved = async () => {
@@ -191,13 +213,16 @@ test('reference keeps its Must exist setting and the action for deletion', async
     return (await project.developer.dashboard<{ data: { schema: Fields } }>('GET', path)).body.data.schema[0];
   };
   expect(await saved()).toMatchObject({ key: 'person', ref: 'people', exists: true, onDelete: 'restrict' });
-  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/visits/schema`);
+  // The form begins again once a save has been read back, so each change begins with the saved schema.
+  const open = () => page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/visits/schema`);
   for (const action of ['trash', 'delete', 'unset', '']) {
+    await open();
     await row(0).getByLabel('When it is deleted').selectOption(action);
     expect(await obstacles(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save', exact: true }).first().click();
     await expect.poll(async () => (await saved())?.onDelete ?? '').toBe(action);
   }
+  await open();
   await row(0).getByLabel('Type').selectOption('String');
   await page.getByRole('button', { name: 'Save', exact: true }).first().click();
   await expect.poll(saved).toMatchObject({ key: 'person', type: 'String' });

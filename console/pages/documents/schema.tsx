@@ -13,6 +13,7 @@ import { say } from '../../ui/toast.tsx';
 import { Waiting } from '../../ui/waiting.tsx';
 import { ChangesForm } from './changes-form.tsx';
 import { CollectionPage } from './collection-page.tsx';
+import { EffectsForm } from './effects-form.tsx';
 import { draftOf, type FieldDraft, schemaOf } from './schema-draft.ts';
 import { ClosedSwitch, SchemaTable } from './schema-table.tsx';
 import { UniqueListsForm } from './unique-lists-form.tsx';
@@ -88,7 +89,10 @@ export const Schema = () => {
           />
           <UniqueListsForm key={JSON.stringify([collection.unique])} projectId={projectId} collection={collection} />
           {collectionName !== 'users' && (
-            <ChangesForm key={`${collection.changes}`} projectId={projectId} collection={collection} />
+            <>
+              <EffectsForm key={JSON.stringify([collection.effects])} projectId={projectId} collection={collection} />
+              <ChangesForm key={`${collection.changes}`} projectId={projectId} collection={collection} />
+            </>
           )}
           <div class="row">
             <Button
