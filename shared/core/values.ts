@@ -1,5 +1,4 @@
 import { ObjectId } from 'mongodb';
-import { AppError } from './errors.ts';
 
 /** `page` starts at 1; `limit` is 1 to 100. */
 export interface PageRequest {
@@ -47,16 +46,6 @@ const fromText = (text: string): Date | undefined => {
 export const parseDate = (value: unknown): Date | undefined => {
   if (typeof value === 'string') return fromText(value);
   return Number.isSafeInteger(value) && Math.abs(value as number) <= latest ? new Date(value as number) : undefined;
-};
-
-/** Parameters by name; a repeated one throws 400 `INVALID_QUERY`. */
-export const valuesByName = (parameters: Iterable<readonly [string, string]>): Map<string, string> => {
-  const given = new Map<string, string>();
-  for (const [name, value] of parameters) {
-    if (given.has(name)) throw new AppError('INVALID_QUERY', `${name} was given more than once.`);
-    given.set(name, value);
-  }
-  return given;
 };
 
 type Shown<V> = V extends ObjectId ? string : V extends readonly ObjectId[] ? readonly string[] : V;

@@ -1,7 +1,7 @@
 import { isFieldPath, shown } from '../../collections/schema/field-path.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseJsonValue, requireExact } from '../../core/json.ts';
-import { valuesByName } from '../../core/values.ts';
+import { valuesByName } from '../../core/query-parameters.ts';
 import { invalidFilter } from './filter.ts';
 import { parseSearch, type Search } from './search.ts';
 import { parseSort, type Sort } from './sort.ts';
