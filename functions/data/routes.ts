@@ -3,6 +3,8 @@ import { JsonObject, JsonObjects } from '../schemas.ts';
 import {
   AggregateAnswer,
   AggregateBody,
+  BatchAnswer,
+  BatchBody,
   BulkAnswer,
   BulkUpsertAnswer,
   ChangesAnswer,
@@ -248,6 +250,40 @@ export const dataRoutes = defineRoutes({
       'RESULT_TOO_LARGE',
       'TOO_MANY_AGGREGATIONS',
       ...ofReads,
+    ],
+  },
+  'run-batch': {
+    method: 'POST',
+    path: '/api/batch',
+    access: 'anyKey',
+    repeats: 'unknown',
+    summary: 'Carry out 1 to 50 writes of several collections, all or none, or each on its own',
+    maxBodyBytes: 4 * 1024 * 1024,
+    body: BatchBody,
+    response: { status: 200, body: BatchAnswer },
+    example: {
+      body: {
+        writes: [
+          { op: 'insert', collection: 'posts', document: { title: 'One' } },
+          { op: 'insert', collection: 'posts', document: { title: 'Two', after: { $id: 0 } } },
+        ],
+      },
+    },
+    errors: [
+      ...ofReads,
+      ...ofInserts,
+      ...ofConditions,
+      ...(['VALIDATION_FAILED', 'INVALID_ID', 'TOO_MANY_WRITES', 'NOTHING_TO_UPDATE', 'REVISION_MISMATCH'] as const),
+      ...([
+        'RLS_REQUIRED',
+        'RULE_DENIED',
+        'FIELD_PROTECTED',
+        'NOT_OWNER',
+        'OWNER_IMMUTABLE',
+        'USERS_RESERVED',
+      ] as const),
+      ...(['COLLECTION_NOT_FOUND', 'DOCUMENT_NOT_FOUND', 'STILL_REFERENCED', 'DOCUMENT_EXISTS'] as const),
+      ...(['BATCH_PARTLY_DONE', 'TOO_MANY_WRITERS'] as const),
     ],
   },
   'get-schema': {

@@ -222,6 +222,62 @@ export const ManyAnswer = success(
   }),
 );
 
+const batchWrite = {
+  type: 'object',
+  required: ['op', 'collection'],
+  properties: {
+    op: { type: 'string', enum: ['insert', 'update', 'delete', 'check'] },
+    collection: { type: 'string' },
+    id: {
+      description:
+        'The _id of a document, or {"$id": n} for that of write n, an earlier insert. An insert may choose its own id.',
+    },
+    document: { type: 'object', description: 'For insert: the document. {"$id": n} may be at any depth.' },
+    changes: { type: 'object', description: 'For update: the body that an update of one document takes.' },
+    where: { type: 'object', description: 'For update, delete and check: the condition that the document meets.' },
+    ifMatch: { type: 'integer', minimum: 0, description: 'For update and delete: the revision of the document.' },
+    idempotencyKey: { type: 'string', description: 'With each: carries out this write once in 24 hours.' },
+  },
+  additionalProperties: false,
+};
+
+/** The domain checks the writes: a malformed one is a refused write. */
+export const BatchBody = v.strictObject({
+  writes: v.pipe(
+    v.array(v.unknown(), 'must be a list of writes'),
+    v.metadata({ type: 'array', minItems: 1, maxItems: 50, items: batchWrite }),
+  ),
+  each: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.metadata({ description: 'true carries out each write on its own, in order; otherwise all or none.' }),
+    ),
+    false,
+  ),
+});
+
+export const BatchAnswer = success(
+  v.object({
+    results: v.array(
+      v.object({
+        status: v.pipe(v.number(), v.metadata({ description: 'The status that a single request would have.' })),
+        code: v.optional(v.string()),
+        message: v.optional(v.string()),
+        document: v.optional(Document),
+      }),
+    ),
+    atomic: v.optional(
+      v.pipe(v.boolean(), v.metadata({ description: 'Whether the writes ran in a transaction. Left out with each.' })),
+    ),
+    truncated: v.optional(
+      v.pipe(
+        v.boolean(),
+        v.metadata({ description: 'True if the documents were left out, because they are larger than 5 MiB.' }),
+      ),
+    ),
+  }),
+);
+
 export const AggregateAnswer = success(
   v.array(v.pipe(v.unknown(), v.metadata({ description: 'What the last stage gives.' }))),
 );

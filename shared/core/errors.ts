@@ -22,6 +22,7 @@ export const statusOf = {
   BLOCKED_STAGE: 400, // The pipeline contains a stage or an operator that is not allowed. Remove what the message names.
   QUERY_TIMEOUT: 400, // The query took too long. Filter more, or add an index.
   RESULT_TOO_LARGE: 400, // The response would be too large. Ask for fewer documents or fields.
+  TOO_MANY_WRITES: 400, // The request would write more than 1000 documents. Send fewer writes at a time.
   INVALID_EMAIL_TOKEN: 400, // The link or code of the email is wrong, used or expired. Request another.
   INVALID_CODE: 400, // The sign-in code is wrong, used or expired. Request another.
   INVALID_PASSKEY: 400, // The passkey could not be verified in 5 minutes, or is registered already. Begin again.
@@ -110,6 +111,7 @@ export const statusOf = {
   DUPLICATE_VALUE: 409, // Another document has this value in a unique field. Choose another value.
   EFFECT_REFUSED: 409, // An effect of the collection could not compute a value. `errors` names the path that it reads.
   STILL_REFERENCED: 409, // Active documents refer to this one, or to one that would follow it. `errors` names their collections.
+  BATCH_PARTLY_DONE: 409, // A write was refused, and not all earlier ones could be undone. `errors` lists the refused one first, then those that stayed.
   SCHEMA_CONFLICT: 409, // Stored documents or indexes do not fit. `errors` gives examples.
   INDEX_EXISTS: 409, // The collection has an index of this name. Choose another name.
   UPLOAD_NOT_READY: 409, // The file is not uploaded yet. PUT it to the signed URL first.

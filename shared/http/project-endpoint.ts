@@ -5,7 +5,7 @@ import { errorEnvelope } from './middleware/error-envelope.ts';
 import { checkedKey, once, storedResponses } from './middleware/idempotency.ts';
 import { input, singleHeaders } from './middleware/input.ts';
 import { rateLimitBeside } from './middleware/rate-limit.ts';
-import { fileCaller, userToken } from './middleware/user-token.ts';
+import { batchCaller, fileCaller, userToken } from './middleware/user-token.ts';
 import type { NamedRoute, Route } from './route.ts';
 import { Stack } from './stack.ts';
 
@@ -84,3 +84,7 @@ export const waitingDataEndpoint = <const R extends OfCollection>(route: R) =>
 /** Runs once per `Idempotency-Key`. */
 export const dataWriteEndpoint = <const R extends Repeatable<OfCollection>>(route: R) =>
   ofCollection(route, keptPathOf(route)).use(once(route)).use(input(route)).use(notifyWebhooks());
+
+/** Writes documents of several collections. Runs once per `Idempotency-Key`. */
+export const batchEndpoint = <const R extends Repeatable<Of<ProjectAccess>>>(route: R) =>
+  keyed(route, undefined, keptPathOf(route)).use(batchCaller()).use(once(route)).use(input(route));

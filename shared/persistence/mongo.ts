@@ -10,13 +10,15 @@ import {
 import { memoizeByObject } from '../core/cache.ts';
 import { throttledStep } from '../core/concurrency.ts';
 import { mongoSettings } from '../core/config.ts';
+import { AppError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { closeCustomerDatabases, onCustomerDatabase } from '../customer-database/client.ts';
 import { isOverdue, monitored, timed } from './mongo-commands.ts';
 import { mongoFailure } from './mongo-errors.ts';
 import { noFieldsAsRaw } from './raw-documents.ts';
-import { type Placed, type Records, recordsOf } from './records.ts';
+import { hasTransactions, isWithoutTransactions, type Placed, type Records, recordsOf } from './records.ts';
 import { settingText } from './secrets.ts';
+import { currentTransaction, transact } from './transaction.ts';
 
 /** Maximum time of one operation, including server selection (contract 2, "Own database down"). */
 const operationLimitMs = 5400;
@@ -115,8 +117,12 @@ const isSocketFailure = (error: unknown): boolean =>
 
 const patienceFor = (limitMs: number): Patience => (limitMs > operationLimitMs ? 'long' : 'usual');
 
-const attempt = async <T>(name: string, operation: (db: Db) => Promise<T>, limitMs: number): Promise<T> => {
-  const patience = patienceFor(limitMs);
+const attempt = async <T>(
+  name: string,
+  operation: (db: Db) => Promise<T>,
+  limitMs: number,
+  patience = patienceFor(limitMs),
+): Promise<T> => {
   const client = managedClient(patience);
   try {
     return await timed(limitMs, async () => operation(databaseNamed(await client, name)));
@@ -150,6 +156,13 @@ export const onManaged = <T>(
   limitMs = operationLimitMs,
 ): Promise<T> => run(projectDatabaseName(project.id), operation, limitMs);
 
+const onCustomer = <T>(
+  placement: Extract<Placed['placement'], { readonly kind: 'external' }>,
+  operation: (db: Db) => Promise<T>,
+  limitMs: number,
+  patience: Patience,
+): Promise<T> => onCustomerDatabase(placement, patience, { ...options, ...detection[patience] }, limitMs, operation);
+
 /**
  * Runs an operation on the database of the project's documents, ours or the customer's. The driver's errors become
  * `AppError`.
@@ -159,10 +172,43 @@ export const onProject = <T>(
   operation: (db: Db) => Promise<T>,
   limitMs = operationLimitMs,
 ): Promise<T> => {
+  const transaction = currentTransaction.getStore();
+  if (transaction?.projectId === project.id) return transaction.run(operation);
   const { placement } = project;
   if (placement.kind === 'managed') return onManaged(project, operation, limitMs);
-  const patience = patienceFor(limitMs);
-  return onCustomerDatabase(placement, patience, { ...options, ...detection[patience] }, limitMs, operation);
+  return onCustomer(placement, operation, limitMs, patienceFor(limitMs));
+};
+
+/** Two tries of a transaction that is open for as long as it may be. */
+const transactionLimitMs = 18_000;
+
+/**
+ * Runs `act` in a transaction of the database of the project's documents: `onProject` inside of it uses the
+ * transaction. `undefined` if the server has no transactions; then nothing was written.
+ */
+export const inTransaction = <T>(
+  project: Placed,
+  act: () => Promise<T>,
+): Promise<{ readonly result: T } | undefined> => {
+  const { placement, id } = project;
+  let isOver = false;
+  const operation = async (db: Db) => {
+    if (!(await hasTransactions(db))) return undefined;
+    try {
+      return { result: await transact(db, id, act, () => isOver) };
+    } catch (error) {
+      const cause = error instanceof AppError ? error.cause : error;
+      if (isWithoutTransactions(db, cause)) return undefined;
+      throw error;
+    }
+  };
+  const run =
+    placement.kind === 'managed'
+      ? attempt(projectDatabaseName(id), operation, transactionLimitMs, 'usual')
+      : onCustomer(placement, operation, transactionLimitMs, 'usual');
+  return run.finally(() => {
+    isOver = true;
+  });
 };
 
 /** Identifies the database of a project's documents; each connection of a customer's database has its own name. */

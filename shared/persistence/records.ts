@@ -18,6 +18,7 @@ import { AppError } from '../core/errors.ts';
 import { responseTooLarge } from '../core/json.ts';
 import type { Page, PageRequest } from '../core/values.ts';
 import { deserialize, findFirstRaw, findRaw, maxTimeMS } from './raw-documents.ts';
+import { currentTransaction } from './transaction.ts';
 
 /** Where a project's documents are. Its users are always in our cluster. */
 export type Placement = (
@@ -134,7 +135,7 @@ export const findPage = async <R extends Document, T>(
 const known = new WeakMap<MongoClient, boolean>();
 
 /** Asks the server one time per client. */
-const hasTransactions = async (db: Db): Promise<boolean> => {
+export const hasTransactions = async (db: Db): Promise<boolean> => {
   const asked = known.get(db.client);
   if (asked !== undefined) return asked;
   const { setName, msg, logicalSessionTimeoutMinutes } = await db.command({ hello: 1 });
@@ -147,7 +148,12 @@ const hasTransactions = async (db: Db): Promise<boolean> => {
 /** Illegal operation, unsupported command, not in a transaction: the server has no transactions after all. */
 const refusals = new Set<unknown>([20, 115, 263]);
 
-const isRefusal = (error: unknown): boolean => error instanceof MongoServerError && refusals.has(error.code);
+/** True for the error of a server that has no transactions, which is then remembered. */
+export const isWithoutTransactions = (db: Db, error: unknown): boolean => {
+  const isRefusal = error instanceof MongoServerError && refusals.has(error.code);
+  if (isRefusal) known.set(db.client, false);
+  return isRefusal;
+};
 
 const maxTries = 10;
 
@@ -172,12 +178,13 @@ const inTransaction = <T>(db: Db, write: (session: ClientSession) => Promise<T>)
  * and must undo what it can.
  */
 export const allOrNone = async <T>(db: Db, write: (session: ClientSession | undefined) => Promise<T>): Promise<T> => {
+  const transaction = currentTransaction.getStore();
+  if (transaction) return write(transaction.session);
   if (!(await hasTransactions(db))) return write(undefined);
   try {
     return await inTransaction(db, write);
   } catch (error) {
-    if (!isRefusal(error)) throw error;
-    known.set(db.client, false);
+    if (!isWithoutTransactions(db, error)) throw error;
     return write(undefined);
   }
 };

@@ -46,6 +46,7 @@ describe('live updates', () => {
         'PATCH /api/data/{collectionName}',
         'PATCH /api/data/{collectionName}/{id}',
         'PATCH /api/data/{collectionName}/{id}/recover',
+        'POST /api/batch',
         'POST /api/data/{collectionName}',
         'POST /api/data/{collectionName}/bulk',
         'POST /api/data/{collectionName}/delete',

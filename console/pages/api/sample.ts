@@ -43,8 +43,11 @@ const isPlain = (value: unknown): value is string | number | boolean =>
 export const sampled = (example: ApiExample, collection: SampledCollection): ApiExample => {
   const { id, params } = example;
   if (id === 'create-ticket') return { ...example, body: { collections: [collection.name] } };
-  if (!('collectionName' in params)) return example;
   const document = bodyOf(collection);
+  if (id === 'run-batch') {
+    return { ...example, body: { writes: [{ op: 'insert', collection: collection.name, document }] } };
+  }
+  if (!('collectionName' in params)) return example;
   const [key, value] = Object.entries(document).find(([, one]) => isPlain(one) && one !== '') ?? ['_id', someId];
   const kept = collection.newest?.[key];
   const found = isPlain(kept) ? kept : value;

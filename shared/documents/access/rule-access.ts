@@ -233,6 +233,10 @@ export const requireCreateWithout = async (
   }
 };
 
+/** Whether other documents decide about inserts too. */
+export const createLooksUp = async ({ project, collection }: AccessContext): Promise<boolean> =>
+  !needsNoLookUp((await rulesOf(project, collection)).rules.create);
+
 /** Throws if the caller can insert nothing: an invalid or missing token, or no user for the owner field. */
 export const requireCreateAccess = async (context: AccessContext): Promise<void> => {
   requireValidToken(context);
@@ -271,6 +275,8 @@ export interface Applied {
 export interface RuleDecision {
   /** The condition of the documents for which every rule holds; `undefined` if only a fetched document can tell. */
   readonly condition: Condition | undefined;
+  /** Whether other documents decide too. */
+  readonly looksUp: boolean;
   /**
    * Throws if the document may not be written: 404 if hidden, 403 or 401 if a rule denies it, or the error of
    * `between`. `between` may return the result of the update for this document.
@@ -332,6 +338,7 @@ export const decideWrite = async (
     isDirect && (!readsTrash || (isTrue(rules.readTrash) && context.collection.rls.trash === 'everyone'));
   return {
     condition: isSettled ? await conditionFor(context, all) : undefined,
+    looksUp: !all.every(needsNoLookUp),
     require: async (document, between) => {
       if (!(await mayGet(context, document))) throw documentNotFound();
       for (const [name, rule] of before) {

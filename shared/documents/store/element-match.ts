@@ -70,3 +70,13 @@ export const elementMatch = (parsed: Element, at: string) => ({
   condition: elementTest(linearElement(parsed, at)),
   removes: (element: unknown): boolean => isPulled(parsed, element),
 });
+
+/** Whether a document meets all filters of a `where`; `undefined` if only MongoDB can evaluate a pattern in them. */
+export const meetsAll = (filters: readonly ParsedFilter[], document: unknown): boolean | undefined => {
+  try {
+    for (const filter of filters) linearFilter(filter, 'where');
+  } catch {
+    return undefined;
+  }
+  return filters.every((filter) => meets(filter, document));
+};

@@ -4,17 +4,18 @@ import { AppError, isClientError } from '../../core/errors.ts';
 import { fitsResponse, jsonOf } from '../../core/json.ts';
 import { cutText, etagOf } from '../../core/text.ts';
 import { idOf } from '../../core/values.ts';
+import { currentTransaction } from '../../persistence/transaction.ts';
 import type { AccessContext } from '../access/access.ts';
 import type { JsonObject } from '../document.ts';
 import { getDocument } from '../query/get-document.ts';
-import { insertUnder, requireInsertAccess } from './insert.ts';
+import { type InsertOptions, insertUnder, requireInsertAccess } from './insert.ts';
 import type { WrittenDocument } from './written.ts';
 
 /**
  * The id that a client chose for a new document: 24 lower-case hex digits, at most a day ahead. Throws 400
  * otherwise.
  */
-const chosenId = (id: string): ObjectId => {
+export const chosenId = (id: string): ObjectId => {
   const chosen = /^[0-9a-f]{24}$/.test(id) ? idOf(id) : undefined;
   if (!chosen) {
     throw new AppError(
@@ -35,7 +36,9 @@ const documentExists = async (context: AccessContext, id: string, cause: AppErro
   const message =
     'A document with this id exists, or existed until lately. Change it with PUT or PATCH, or use another id.';
   try {
-    const { document, revision } = await getDocument(context, id, { includeDeleted: false });
+    const get = () => getDocument(context, id, { includeDeleted: false });
+    // The clash has ended a transaction.
+    const { document, revision } = await currentTransaction.exit(get);
     if (!fitsResponse(jsonOf(document))) return new AppError('DOCUMENT_EXISTS', message, { cause });
     const etag = revision === undefined ? {} : { etag: etagOf(revision) };
     return new AppError('DOCUMENT_EXISTS', message, { cause, data: document, ...etag });
@@ -50,10 +53,15 @@ const documentExists = async (context: AccessContext, id: string, cause: AppErro
  * `_id` decides between concurrent callers. Throws 412 `DOCUMENT_EXISTS` if the id is taken, by a tombstone too; 400
  * `INVALID_ID` if it is malformed. Contract 2, "Ids chosen by the client".
  */
-export const insertById = async (context: AccessContext, id: string, body: JsonObject): Promise<WrittenDocument> => {
+export const insertById = async (
+  context: AccessContext,
+  id: string,
+  body: JsonObject,
+  { made }: Pick<InsertOptions, 'made'> = {},
+): Promise<WrittenDocument> => {
   await requireInsertAccess(context);
   const onClash = async (clash: AppError): Promise<never> => {
     throw clash.errors?.[0]?.field === '_id' ? await documentExists(context, id, clash) : clash;
   };
-  return insertUnder(context, body, onClash, { _id: chosenId(id) });
+  return insertUnder(context, body, onClash, { _id: chosenId(id), made });
 };

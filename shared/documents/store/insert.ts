@@ -5,7 +5,7 @@ import { fieldsOf, unknownFields } from '../../collections/schema/field-path.ts'
 import { checksReferences } from '../../collections/schema/references.ts';
 import { isGone } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
-import { AppError, type FieldError, maxErrors, validationFailed } from '../../core/errors.ts';
+import { AppError, type FieldError, isClientError, maxErrors, validationFailed } from '../../core/errors.ts';
 import { earlierIds, newId } from '../../core/ids.ts';
 import { onDuplicateKey } from '../../core/retry.ts';
 import { outcomeUnknown } from '../../persistence/idempotency.ts';
@@ -29,10 +29,11 @@ import { type Document, type JsonObject, revisionField, revisionOf, withoutHidde
 import { type Computed, computeFields, setsFields } from '../effects/set-fields.ts';
 import type { Condition } from '../query/condition.ts';
 import { convertFields } from '../values.ts';
+import { countWrites, noteWrite } from './joint-scope.ts';
 import { publishChange } from './publish.ts';
 import { requireEachReference, requireReferences } from './references.ts';
 import { insertedAt, storedForm } from './stamps.ts';
-import { writeTombstones } from './tombstones.ts';
+import { reuseId, writeTombstones } from './tombstones.ts';
 import { countingClashes } from './unique-clashes.ts';
 import { requireFit, sanitizeInsert, sizeOf } from './validate.ts';
 import { shownToWriter, type WrittenDocument } from './written.ts';
@@ -206,32 +207,61 @@ export const madeOf = async (
   return newDocument(collection, caller, whole, clock.now(), _id, owner);
 };
 
-interface InsertOptions {
+export interface InsertOptions {
   readonly _id?: ObjectId;
   /** The user who becomes the owner instead of the caller's. */
   readonly owner?: string | undefined;
+  /** The document, if it was made of the body before. */
+  readonly made?: NewDocument | undefined;
   /** The rules to check; `create` by default. */
   readonly rules?: readonly ('create' | 'after')[];
 }
+
+/** Notes inserts of a joint run, so that they can be undone. After an outage they may have happened. */
+const notingInserts = async <T>(
+  context: AccessContext,
+  documents: () => readonly Document[],
+  insert: () => Promise<T>,
+): Promise<T> => {
+  const note = () => {
+    for (const document of documents()) noteWrite({ context, kind: 'insert', _id: document._id, document });
+  };
+  try {
+    const result = await insert();
+    note();
+    return result;
+  } catch (error) {
+    if (!isClientError(error)) note();
+    throw error;
+  }
+};
 
 /** Validates a body, inserts it and returns the document. `onClash` throws for a taken value or id. */
 export const insertUnder = async (
   context: AccessContext,
   body: JsonObject,
   onClash: (clash: AppError) => Promise<never> | never,
-  { _id, owner, rules }: InsertOptions = {},
+  { _id, owner, made: earlierMade, rules }: InsertOptions = {},
 ): Promise<WrittenDocument> => {
   const { project, collection } = context;
   const byRules = obeysRules(context);
-  const made = await madeOf(context, body, _id, owner);
-  const { document, size } = made;
+  const made = earlierMade ?? (await madeOf(context, body, _id, owner));
+  const { size } = made;
+  let { document } = made;
   if (hasProtected(context)) await requireInsertRights(context, body, document);
   if (byRules) await requireCreate(context, document, rules);
   if (checksReferences(collection)) await requireReferences(context, document);
   await requireDatabaseRoom(project, size);
+  countWrites();
   const inserted = () =>
     onProject(project, (db) => db.collection(collection.name).insertOne(storedForm(project, made)));
-  await countingClashes(context, () => onDuplicateKey(inserted(), onClash));
+  const insert = () =>
+    onDuplicateKey(inserted(), async (clash) => {
+      const free = _id && clash.errors?.[0]?.field === '_id' ? await reuseId(context, document) : undefined;
+      if (!free) return onClash(clash);
+      document = free;
+    });
+  await countingClashes(context, () => notingInserts(context, () => [document], insert));
   await publishChange(context, [document]);
   if (byRules && !(await mayGet(context, document))) return { document: { _id: document._id } };
   const unreadable = hasUnreadable(context) ? await unreadableFor(context) : undefined;
@@ -384,12 +414,14 @@ export const createDocuments = async (context: AccessContext, bodies: readonly J
   const ids = made.map(({ document }) => document._id);
   const there = new Set(earlier?.documents.map(({ _id }) => _id.toHexString()));
   const missing = made.map((each) => storedForm(project, each)).filter(({ _id }) => !there.has(_id.toHexString()));
-  await countingClashes(context, () =>
+  countWrites(missing.length);
+  const insert = () =>
     onDuplicateKey(
       onProject(project, (db) => insertAll(db, collection, missing, ids)),
       throwUnlessRetried,
-    ),
-  );
+    );
+  const inserted = () => missing;
+  await countingClashes(context, () => notingInserts(context, inserted, insert));
   await publishChange(context, missing);
   return insertedOf(ids);
 };

@@ -21,6 +21,7 @@ export interface Preconditions {
 
 /** A parsed condition of a write. */
 export interface WriteCondition {
+  readonly filters: readonly ParsedFilter[];
   readonly condition: Condition;
   /**
    * It has patterns, so it may take long. It is evaluated before the write, only for a document that the caller may
@@ -41,7 +42,7 @@ export const parseWriteCondition = async (context: AccessContext, where: unknown
   const filters = parseWhere(context.collection, where);
   await requireConditions(context, filters);
   const condition = allOf(toConditions(filters));
-  return { condition, isDelayed: mayReveal(condition) };
+  return { filters, condition, isDelayed: mayReveal(condition) };
 };
 
 const failed = async (

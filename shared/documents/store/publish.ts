@@ -18,6 +18,7 @@ import { mayListWithoutUser } from '../access/rule-access.ts';
 import { type Document, presentStored, revisionOf } from '../document.ts';
 import { wireDocument } from '../wire.ts';
 import { requireFeed } from './changes.ts';
+import { publishLater } from './joint-scope.ts';
 
 /** A message contains a document of up to so many bytes of JSON. */
 const maxDocumentBytes = 4096;
@@ -54,15 +55,13 @@ export const isWatched = (collection: Collection): boolean => addressFor(collect
 
 /**
  * Publishes written documents, as they are stored now, to live updates; for deleted ones id, owner and revision are
- * enough. Does nothing without live updates. Never fails and takes 200 ms at most, because the changes feed has what
+ * enough. Does nothing without live updates, and waits for the commit of a joint run. Never fails and takes 200 ms at most, because the changes feed has what
  * is lost. Contract 2, "Live updates".
  */
-export const publishChange = async (
-  { project, collection }: AccessContext,
-  written: readonly Document[],
-): Promise<void> => {
+export const publishChange = async (context: AccessContext, written: readonly Document[]): Promise<void> => {
+  const { project, collection } = context;
   const address = addressFor(collection);
-  if (address === undefined) return;
+  if (address === undefined || publishLater(context, written)) return;
   const events = new Map<string, string[]>();
   for (const stored of written) {
     const event = await nudgeOf(project, collection, stored);

@@ -18,6 +18,7 @@ import {
   type Removed,
   wakeCascades,
 } from './cascade-records.ts';
+import { afterwards, type JointScope, maxWrites, onJointFailure } from './joint-scope.ts';
 import { isWatched, publishChange } from './publish.ts';
 import { followedAtOnce, requireUnrestricted } from './restrict.ts';
 import type { Settle } from './settle-update.ts';
@@ -41,11 +42,16 @@ const publish = async (project: Project, source: Collection, ids: readonly Objec
   }
 };
 
-/** Makes the first documents follow. The task does the rest, or everything if this fails. */
-const followNow = ({ project }: AccessContext, record: CascadeRecord): Promise<boolean> =>
+/**
+ * Makes the first documents follow. The task does the rest, or everything if this fails. The documents that follow
+ * the writes of a joint run count towards its limit.
+ */
+const followNow = ({ project }: AccessContext, record: CascadeRecord, scope?: JointScope): Promise<boolean> =>
   tryOrLog('warn', { message: 'References are left to the job', project: project.id }, async () => {
-    const run = newRun(project, followedAtOnce, followMs, { publish: (source, ids) => publish(project, source, ids) });
+    const limit = Math.min(followedAtOnce, maxWrites - (scope?.writes ?? 0));
+    const run = newRun(project, limit, followMs, { publish: (source, ids) => publish(project, source, ids) });
     await follow(run, record);
+    if (scope) scope.writes += limit - run.left;
     const seconds = await finishRun(run);
     if (seconds !== undefined) await wakeCascades(project.id, seconds);
   });
@@ -76,12 +82,17 @@ export const removalOf = (context: AccessContext, kind: Removed['kind'], fields:
     };
     if (kind !== 'recover') await requireUnrestricted(context, removed);
     record = await noteRemoval(project, removed);
+    const noted = record;
+    onJointFailure(() => forget(noted));
     return fields;
   };
   const during = async <T>(write: () => Promise<T>): Promise<T> => {
     try {
       const written = await write();
-      if (record) await followNow(context, record);
+      if (record) {
+        const noted = record;
+        await afterwards((scope) => followNow(context, noted, scope));
+      }
       return written;
     } catch (error) {
       // After other errors it is unknown whether anything was written; the task finds out.

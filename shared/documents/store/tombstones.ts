@@ -10,9 +10,13 @@ import { isNotGone } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
 import { logFailure } from '../../core/log.ts';
-import { type Counting, countings } from '../document.ts';
+import { onProject } from '../../persistence/mongo.ts';
+import { maxTimeMS } from '../../persistence/raw-documents.ts';
+import { currentTransaction } from '../../persistence/transaction.ts';
+import type { AccessContext } from '../access/access.ts';
+import { type Counting, counting, countings, type Document, isAt, revisionField } from '../document.ts';
 import { allOf, type Condition } from '../query/condition.ts';
-import { tombstoned } from './stamps.ts';
+import { movedNow, tombstoned } from './stamps.ts';
 
 /** The parts of a collection that deletions need. */
 export type Emptied = Pick<Collection, 'name' | 'rls' | 'feed'>;
@@ -93,4 +97,54 @@ export const writeTombstone = async (
     logFailure({ message: 'A tombstone was left as it was', collection: collection.name }, error);
     return true;
   }
+};
+
+/** Marks the tombstone of an insert that was undone. */
+const undoneField = '_undone';
+
+/**
+ * Undoes an insert if the document is still at the revision: removes it, or makes it a tombstone if there is a changes
+ * feed, whose id can be used again. Returns false for a document that has changed.
+ */
+export const undoInsert = async (
+  documents: Documents,
+  collection: Emptied,
+  { _id, createdAt }: Document,
+  revision: number,
+): Promise<boolean> => {
+  const own = { _id, createdAt, ...isAt(revision) };
+  if (!collection.feed?.on) {
+    if ((await documents.deleteOne(own)).deletedCount === 1) return true;
+  } else if (await writeTombstone(documents, collection, _id, allOf([own, isNotGone]), counting)) {
+    const buried = { _id, _gone: true, ...isAt(revision + 1) };
+    await documents.updateOne(buried, { $set: { [undoneField]: true } });
+    return true;
+  }
+  return (await documents.countDocuments({ _id, ...isNotGone }, { maxTimeMS })) === 0;
+};
+
+/**
+ * Stores a new document in place of the tombstone of an undone insert with the same id. Returns it with its
+ * revision, which is higher; `undefined` if the id is taken.
+ */
+export const reuseId = async (
+  { project, collection }: Pick<AccessContext, 'project' | 'collection'>,
+  { _id, _rev: _first, _pos: _position, ...fields }: Document,
+): Promise<Document | undefined> => {
+  // An error has ended the transaction. Inserts are undone only where there are no transactions.
+  if (!collection.feed || currentTransaction.getStore()) return undefined;
+  const ownerField = ownerFieldOf(collection.rls);
+  const isOwned = ownerField === undefined || Object.hasOwn(fields, ownerField);
+  const update: MongoDocument = {
+    $set: fields,
+    $unset: { _gone: '', [undoneField]: '', ...(!isOwned && { [ownerField]: '' }) },
+    $inc: { [revisionField]: 1 },
+    ...(collection.feed.on && movedNow),
+  };
+  const stored = await onProject(project, (db) =>
+    db
+      .collection(collection.name)
+      .findOneAndUpdate({ _id, _gone: true, [undoneField]: true }, update, { returnDocument: 'after' }),
+  );
+  return (stored as Document | null) ?? undefined;
 };

@@ -15,6 +15,7 @@ import { findRows } from '../query/find-rows.ts';
 import { parseListQuery } from '../query/list-query.ts';
 import type { Sort } from '../query/sort.ts';
 import { filteredTotal } from '../query/total.ts';
+import { noteWrite } from './joint-scope.ts';
 import type { Preconditions } from './preconditions.ts';
 import { isWatched, publishChange } from './publish.ts';
 import { removalOf } from './removal.ts';
@@ -68,6 +69,7 @@ const deletePermanently = async (
       },
     });
   await (removal ? removal.during(remove) : remove());
+  noteWrite({ context, kind: 'purge', _id });
   if (isFed) await tellOf(context, _id);
 };
 

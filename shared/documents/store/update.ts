@@ -1,4 +1,10 @@
-import { type Collection as Documents, type Filter, type Document as MongoDocument, ObjectId } from 'mongodb';
+import {
+  type Collection as Documents,
+  type Filter,
+  type Document as MongoDocument,
+  MongoServerError,
+  ObjectId,
+} from 'mongodb';
 import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
 import { fieldAt, fieldsOf, typeAt, unknownPaths } from '../../collections/schema/field-path.ts';
 import { checksReferences } from '../../collections/schema/references.ts';
@@ -7,6 +13,7 @@ import { clock } from '../../core/clock.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
 import { idOf } from '../../core/values.ts';
 import { onProject } from '../../persistence/mongo.ts';
+import { isOutage } from '../../persistence/mongo-errors.ts';
 import { deserialize, maxTimeMS, rawDocument } from '../../persistence/raw-documents.ts';
 import { databaseFull, hasDatabaseRoom } from '../../projects/database-quota.ts';
 import {
@@ -39,6 +46,7 @@ import { convert } from '../values.ts';
 import { appliedBy, rootOf } from './applied.ts';
 import { arrayGuards } from './bounded-arrays.ts';
 import { type Guard, writeGuarded } from './guarded-write.ts';
+import { countWrites, isJoint, noteWrite } from './joint-scope.ts';
 import { type FieldOperation, joinOperators, toOperators } from './operations.ts';
 import { mustKeepOwner, mustNotAdd, operatorGuards } from './operator-guards.ts';
 import { parseOperators } from './parse-operators.ts';
@@ -96,6 +104,8 @@ interface Known {
   readonly isMeasured: boolean;
   /** The result of `settle`. */
   readonly settled?: JsonObject;
+  /** The document that was read. */
+  readonly before?: Document;
 }
 
 interface DocumentChange<T> extends Conditions {
@@ -116,7 +126,7 @@ const isIn = (state: Conditions['state'], document: Document): boolean =>
  * A document that the caller may write in this state. Throws 404 if it is missing, 403 `NOT_OWNER`, 404 in another
  * state.
  */
-const writable = async (
+export const writable = async (
   context: AccessContext,
   { state, guards = [], settle, operations }: Pick<Conditions, 'state' | 'guards' | 'settle' | 'operations'>,
   stored: MongoDocument | null,
@@ -146,6 +156,23 @@ const writable = async (
   return { document, ...(settled && { settled }) };
 };
 
+/** The document if at the revision that was read it does not meet a condition. */
+export const findUnmet = (
+  { project, collection }: AccessContext,
+  document: Document,
+  where: unknown,
+  condition: Condition,
+): Promise<Document | null> =>
+  boundedQuery(
+    project,
+    collection.name,
+    () => ['write', document._id, where],
+    (db, limitMs) =>
+      db
+        .collection<Document>(collection.name)
+        .findOne({ _id: document._id, $and: [isAt(revisionOf(document))], $nor: [condition] }, { maxTimeMS: limitMs }),
+  );
+
 /**
  * Writes one document that the caller may write, decided by one command whose filter has every condition. Only if it
  * changed nothing is the document read for the reason: 404 if it is missing, 403 `NOT_OWNER`, 404 in another state,
@@ -159,7 +186,9 @@ export const changeDocument = async <T>(context: AccessContext, id: string, chan
   // revision that was read.
   const own = decision ? decision.condition : writeFilter(context);
   const asked = where === undefined ? undefined : await parseWriteCondition(context, where);
-  const isRead = settle !== undefined || verify !== undefined || asked?.isDelayed === true;
+  // In a transaction an error of MongoDB would end all of it; without one, undoing needs the document before.
+  const isRead = settle !== undefined || verify !== undefined || asked?.isDelayed === true || isJoint();
+  countWrites();
   let allowed = isRead ? undefined : own;
   const there = collection.feed && state !== 'active' ? isNotGone : {};
   const _id = documentId(id);
@@ -177,15 +206,7 @@ export const changeDocument = async <T>(context: AccessContext, id: string, chan
     if (!asked) return;
     const { condition, isDelayed } = asked;
     const unmet = isDelayed
-      ? await boundedQuery(
-          project,
-          collection.name,
-          () => ['write', id, where],
-          (db, limitMs) =>
-            db
-              .collection<Document>(collection.name)
-              .findOne({ _id, $and: [isAt(revisionOf(document))], $nor: [condition] }, { maxTimeMS: limitMs }),
-        )
+      ? await findUnmet(context, document, where, condition)
       : await onDocuments((documents) =>
           documents.findOne({ _id, ...states[state], ...there, $nor: [condition] }, { maxTimeMS }),
         );
@@ -208,7 +229,12 @@ export const changeDocument = async <T>(context: AccessContext, id: string, chan
       const { document, settled } = await writable(context, of, stored, bytes?.byteLength ?? 0, decision);
       await requireAsked(document);
       if (decision || isRead) allowed = isAt(revisionOf(document));
-      known = { counting: stamped(context, countingOf(document)), isMeasured: true, ...(settled && { settled }) };
+      known = {
+        counting: stamped(context, countingOf(document)),
+        isMeasured: true,
+        before: document,
+        ...(settled && { settled }),
+      };
       return { document, bytes: bytes?.byteLength ?? 0 };
     },
     busy: 'The document is being changed by others right now. Retry.',
@@ -264,6 +290,39 @@ const setByFuse = async (context: AccessContext, id: string, change: Fields): Pr
   return (written as Document | null) ?? undefined;
 };
 
+interface Changing {
+  readonly before: Document;
+  readonly fields: JsonObject;
+  readonly operations: readonly FieldOperation[] | undefined;
+}
+
+/** Notes a change of a joint run, so that it can be undone. After an outage it may have happened. */
+const notingChange = async <T>(
+  context: AccessContext,
+  changing: Changing | undefined,
+  write: () => Promise<T | null>,
+): Promise<T | null> => {
+  if (!changing || !isJoint()) return write();
+  const { before, fields, operations = [] } = changing;
+  const isPlain = Object.keys(fields).some((path) => path !== 'updatedAt');
+  const noted = {
+    context,
+    kind: 'change',
+    _id: before._id,
+    before,
+    fields: appliedBy(fields, operations).fields,
+    ...(!isPlain && { operations }),
+  } as const;
+  try {
+    const written = await write();
+    if (written !== null) noteWrite(noted);
+    return written;
+  } catch (error) {
+    if (!(error instanceof MongoServerError) || isOutage(error)) noteWrite({ ...noted, isUncertain: true });
+    throw error;
+  }
+};
+
 /** Sets fields of one document that the caller may write, publishes the change, and returns the document after it. */
 export const setFields = async (context: AccessContext, id: string, change: Fields): Promise<Document> => {
   const written = await countingClashes(context, () => writeFields(context, id, change));
@@ -272,17 +331,21 @@ export const setFields = async (context: AccessContext, id: string, change: Fiel
 };
 
 const writeFields = async (context: AccessContext, id: string, change: Fields): Promise<Document> => {
-  const byFuse = change.isFused && !obeysRules(context) ? await setByFuse(context, id, change) : undefined;
+  const byFuse =
+    change.isFused && !obeysRules(context) && !isJoint() ? await setByFuse(context, id, change) : undefined;
   const leavesRoom = !isTrashing(change) && change.guards?.some((guard) => guard.leavesRoom);
   const written =
     byFuse ??
     (await changeDocument(context, id, {
       ...change,
-      write: (documents, filter, { counting: { where, operators }, isMeasured, settled }) => {
+      write: (documents, filter, { counting: { where, operators }, isMeasured, settled, before }) => {
         const stamps = leavesRoom && !isMeasured ? withNewFuse(operators) : operators;
-        const $set = { ...(settled ?? change.fields), ...stamps.$set };
-        const update = withOperations(change, settled, { ...stamps, $set });
-        const write = documents.findOneAndUpdate({ ...filter, ...where }, update, answerOf(change));
+        const fields = settled ?? change.fields;
+        const update = withOperations(change, settled, { ...stamps, $set: { ...fields, ...stamps.$set } });
+        const changing = before && { before, fields, operations: change.operations };
+        const write = notingChange(context, changing, () =>
+          documents.findOneAndUpdate({ ...filter, ...where }, update, answerOf(change)),
+        );
         // If an operator meets a value of another type, the document is read and a guard gives the error.
         return change.operations ? unlessRejected(write).then((made) => made ?? null) : write;
       },

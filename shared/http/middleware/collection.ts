@@ -75,7 +75,15 @@ export const ownedCollection = (route: Route): Middleware<WithOwnedProject, With
 export const notifyWebhooks = (): Middleware<unknown, Partial<WithAccess>> => ({
   before: () => ({}),
   after: async ({ context: { access }, response }) => {
-    const isWritten = access?.collection.feed?.on && response && response.statusCode < 300;
-    if (isWritten && isHooked(access.project, 'document')) await wakeWebhookWorker(access.project.id);
+    if (access && response && response.statusCode < 300) await wakeForDocuments(access.project, [access.collection]);
   },
 });
+
+/** Wakes the webhook worker after writes of collections, if a webhook subscribes to documents. */
+export const wakeForDocuments = async (
+  project: Project,
+  collections: readonly Pick<Collection, 'feed'>[],
+): Promise<void> => {
+  const isFed = collections.some(({ feed }) => feed?.on);
+  if (isFed && isHooked(project, 'document')) await wakeWebhookWorker(project.id);
+};

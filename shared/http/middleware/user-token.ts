@@ -83,6 +83,19 @@ export const fileCaller = ({ uploads = false, anyone = false } = {}): Middleware
   },
 });
 
+/**
+ * Identifies the caller of a batch: the secret key, or a user with a valid token (otherwise 401). Each write checks the
+ * row security of its collection.
+ */
+export const batchCaller = (): Middleware<Keyed, WithCaller> => ({
+  before: async ({ event, context: { project, keyKind } }) => {
+    if (keyKind === 'secret') return { caller: { kind: keyKind } };
+    const identity = await identify(project, bearerToken(event.headers));
+    if ('refusal' in identity) throw identity.refusal;
+    return { caller: { kind: keyKind, ...identity } };
+  },
+});
+
 /** True if an invalid token is rejected even when no user is needed: a list would lack the user's own documents. */
 const refusesInvalidTokens = ({ enabled, mode }: Pick<RowSecurity, 'enabled' | 'mode'>): boolean =>
   enabled && (mode === 'rules' || mode === 'signed-in');

@@ -51,6 +51,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   'update-document': { n: 2 },
   'aggregate-documents': { pipeline: [{ $match: {} }] },
 };
+const bodyOf = (name: string, collection: string): unknown =>
+  name === 'run-batch' ? { writes: [{ op: 'insert', collection, document: { n: 1 } }] } : bodies[name];
 const { 'get-schema': _schema, ...walked } = dataRoutes;
 const walk = Object.entries(walked).flatMap(([name, { method, path }]) =>
   [method].flat().map((verb) => [name, verb, path] as const),
@@ -63,8 +65,9 @@ describe.each(['open', 'closed'])('a second factor is required of %s', (collecti
       const id = await make(collection);
       if (name === 'restore-document') await project.api('DELETE', `/api/data/${collection}/${id}`);
       const address = path.replace('{collectionName}', collection).replace('{id}', id);
+      const sent = bodyOf(name, collection);
       const ask = (who: RequestOptions) =>
-        project.api(method, address, { ...who, ...(bodies[name] === undefined ? {} : { body: bodies[name] }) });
+        project.api(method, address, { ...who, ...(sent === undefined ? {} : { body: sent }) });
       expect(await ask(nobody)).toMatchObject({ status: 401, body: { code: 'TOKEN_MISSING' } });
       expect(await ask({ ...nobody, token: 'x' })).toMatchObject({ status: 401, body: { code: 'TOKEN_INVALID' } });
       const { body, ...answer } = await ask(plain);

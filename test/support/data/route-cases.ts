@@ -95,6 +95,7 @@ const bodies = {
     document: { collection: 'notes', fields: { n: 1 } },
     userField: 'sample',
   },
+  'run-batch': { writes: [{ op: 'insert', collection: 'notes', document: { n: 1 } }] },
   'create-ticket': { collections: ['notes'] },
   'aggregate-documents': { pipeline: [{ $match: { text: 'a' } }, { $limit: 1 }] },
   'create-project-document': { text: 'a', nested: { text: 'b' }, list: ['c'] },

@@ -1,0 +1,180 @@
+import type { ObjectId } from 'mongodb';
+import { isShownIn } from '../../collections/trash-conditions.ts';
+import { clock } from '../../core/clock.ts';
+import { isClientError } from '../../core/errors.ts';
+import { onProject } from '../../persistence/mongo.ts';
+import { deserialize, findRaw, maxTimeMS } from '../../persistence/raw-documents.ts';
+import type { AccessContext } from '../access/access.ts';
+import { requireWriteAccess } from '../access/access.ts';
+import { hasProtected, requireInsertRights } from '../access/field-rights.ts';
+import { createLooksUp, decideWrite, mayGet, obeysRules, requireCreate, requireGet } from '../access/rule-access.ts';
+import { type Document, documentNotFound, type JsonObject, revisionOf } from '../document.ts';
+import { setsFields } from '../effects/set-fields.ts';
+import { appliedBy } from './applied.ts';
+import { type BatchWrite, performWrite } from './batch-writes.ts';
+import { meetsAll } from './element-match.ts';
+import type { Guard } from './guarded-write.ts';
+import { madeOf, requireInsertAccess } from './insert.ts';
+import type { FieldOperation } from './operations.ts';
+import { conditionFailed, type Preconditions, parseWriteCondition, revisionMismatch } from './preconditions.ts';
+import type { Settle } from './settle-update.ts';
+import { findUnmet, planFor, writable } from './update.ts';
+import { sizeOf } from './validate.ts';
+
+/** Documents as the earlier writes of a batch leave them. `undefined`: not known. */
+interface Preview {
+  /** Those that the batch has written. */
+  readonly written: Map<string, Document>;
+  /** Those that are stored; `null` if there is none. */
+  readonly stored: Map<string, Document | null>;
+  /** Those that nothing is known of, because other documents decide about a write. */
+  readonly unknown: Set<string>;
+}
+
+const nameOf = ({ collection }: AccessContext, id: ObjectId): string => `${collection.name} ${id}`;
+
+/** The documents of a batch in memory, in bytes of BSON. The conditions of others are checked with their writes. */
+const maxBytes = 16 * 1024 * 1024;
+
+const findStored = async (writes: readonly BatchWrite[]): Promise<Preview['stored']> => {
+  const stored = new Map<string, Document | null>();
+  const changed = writes.filter(({ op }) => op === 'update' || op === 'delete');
+  const byName = Map.groupBy(changed, ({ access }) => access.collection.name);
+  let bytes = 0;
+  for (const [name, group] of byName) {
+    const ids = [...new Map(group.map(({ id }) => [id.toHexString(), id])).values()];
+    const [first] = group;
+    if (!first) continue;
+    const { access } = first;
+    await onProject(access.project, async (db) => {
+      const found = new Map<string, Document>();
+      const options = { limit: ids.length, maxTimeMS };
+      for await (const batch of findRaw(db, name, { _id: { $in: ids } }, options)) {
+        for (const raw of batch) {
+          bytes += raw.byteLength;
+          if (bytes > maxBytes) return;
+          const document = deserialize(raw) as Document;
+          found.set(nameOf(access, document._id), document);
+        }
+      }
+      for (const id of ids) stored.set(nameOf(access, id), found.get(nameOf(access, id)) ?? null);
+    });
+  }
+  return stored;
+};
+
+/** Throws 412 if a document does not meet the conditions of a write. */
+const requireMet = async (
+  context: AccessContext,
+  document: Document,
+  { ifMatch, where }: Preconditions,
+  isWritten: boolean,
+): Promise<void> => {
+  if (ifMatch !== undefined && revisionOf(document) !== ifMatch) throw await revisionMismatch(context, document);
+  if (where === undefined) return;
+  const { condition, filters } = await parseWriteCondition(context, where);
+  const isMet = meetsAll(filters, document);
+  if (isMet || (isMet === undefined && isWritten)) return;
+  if (isWritten || (await findUnmet(context, document, where, condition))) {
+    throw await conditionFailed(context, document);
+  }
+};
+
+interface Change {
+  readonly operation: 'update' | 'delete';
+  readonly fields: JsonObject;
+  readonly operations?: readonly FieldOperation[] | undefined;
+  readonly guards: readonly Guard[];
+  readonly settle?: Settle | undefined;
+  readonly asked: Preconditions;
+}
+
+/** The document after a change; `undefined` if other documents decide too, which the batch may write. */
+const previewChange = async (
+  context: AccessContext,
+  found: Document | null,
+  { operation, fields, operations, guards, settle, asked }: Change,
+  isWritten: boolean,
+): Promise<Document | undefined> => {
+  const applied = operation === 'update' ? appliedBy(fields, operations) : undefined;
+  const decision = obeysRules(context) ? await decideWrite(context, operation, applied) : undefined;
+  try {
+    const bytes = found ? sizeOf(found) : 0;
+    const of = { state: 'active', guards, settle, operations } as const;
+    const { document, settled } = await writable(context, of, found, bytes, decision);
+    await requireMet(context, document, asked, isWritten);
+    for (const { refusal } of guards) {
+      const refused = refusal(document, bytes);
+      if (refused) throw refused;
+    }
+    return { ...appliedBy(settled ?? fields, operations).to(document), _rev: revisionOf(document) + 1 } as Document;
+  } catch (error) {
+    if (found && decision?.looksUp && isClientError(error)) return undefined;
+    throw error;
+  }
+};
+
+const trashed = (): JsonObject => ({ isDeleted: true, deletedAt: new Date(clock.now()) });
+
+const changeOf = async (write: Extract<BatchWrite, { op: 'update' | 'delete' }>): Promise<Change> => {
+  const { access, ifMatch, where } = write;
+  const asked = { ifMatch, where };
+  if (!obeysRules(access)) requireWriteAccess(access);
+  if (write.op === 'delete') return { operation: 'delete', fields: trashed(), guards: [], asked };
+  const { plan, fields, settle } = await planFor(access, write.changes);
+  const known = setsFields(access, 'update') ? undefined : settle;
+  return { operation: 'update', fields, operations: plan.operations, guards: plan.guards, settle: known, asked };
+};
+
+const previewInsert = async (write: Extract<BatchWrite, { op: 'insert' }>): Promise<Document> => {
+  const { access, document: body, id } = write;
+  await requireInsertAccess(access);
+  write.made = await madeOf(access, body, id);
+  const { document } = write.made;
+  if (hasProtected(access)) await requireInsertRights(access, body, document);
+  if (obeysRules(access) && !(await createLooksUp(access))) await requireCreate(access, document);
+  return document;
+};
+
+const preview = async (write: BatchWrite, { written, stored, unknown }: Preview): Promise<void> => {
+  const { access, id } = write;
+  const name = nameOf(access, id);
+  if (write.op === 'insert') {
+    // What an effect computes may come from a document that the batch writes.
+    if (!setsFields(access, 'create')) written.set(name, await previewInsert(write));
+    else unknown.add(name);
+    return;
+  }
+  const earlier = written.get(name);
+  if (write.op === 'check') {
+    if (unknown.has(name)) return;
+    if (!earlier) {
+      await performWrite(write);
+      return;
+    }
+    await requireGet(access, false);
+    if (!isShownIn(access.collection, false, earlier) || !(await mayGet(access, earlier))) throw documentNotFound();
+    await requireMet(access, earlier, write, true);
+    return;
+  }
+  const change = await changeOf(write);
+  const found = earlier ?? stored.get(name);
+  const made =
+    found === undefined || unknown.has(name)
+      ? undefined
+      : await previewChange(access, found, change, earlier !== undefined);
+  if (made && !setsFields(access, 'update')) written.set(name, made);
+  else unknown.add(name);
+};
+
+/**
+ * Checks the conditions of a batch before its first write, as if its earlier writes were done. `forWrite` adds the
+ * number of a write to its error.
+ */
+export const previewWrites = async (
+  writes: readonly BatchWrite[],
+  forWrite: (index: number, act: () => Promise<void>) => Promise<void>,
+): Promise<void> => {
+  const state = { written: new Map<string, Document>(), stored: await findStored(writes), unknown: new Set<string>() };
+  for (const [index, write] of writes.entries()) await forWrite(index, () => preview(write, state));
+};
