@@ -77,7 +77,7 @@ const standing = ({ headers }: { headers: Headers }): string =>
   `${headers.get('ratelimit-limit')}/${headers.get('ratelimit-remaining')}`;
 
 describe('the window of all routes', () => {
-  test('lets exactly 5 of 50 at once in, and tells each what is left', async () => {
+  test('exactly 5 of 50 concurrent requests are admitted when the limit is 5, and each response has the rest', async () => {
     const sourceIp = newAddress();
     const answers = await inParallel(50, () => list({ sourceIp }));
     expect(tally(answers)).toEqual({ 200: 5, 429: 45 });
@@ -108,7 +108,7 @@ describe('the window of all routes', () => {
     }
   });
 
-  test('is shared by all processes', async () => {
+  test('the limit admits no more requests when several processes count', async () => {
     const sourceIp = newAddress();
     const handlers: LambdaHandler[] = [listDocuments];
     for (let n = 0; n < 2; n++) {
@@ -122,7 +122,7 @@ describe('the window of all routes', () => {
     expect(tally(answers)).toEqual({ 200: 5, 429: 25 });
   });
 
-  test('begins anew with the next quarter of an hour, for those who were refused too', async () => {
+  test('the limit starts over when the next quarter of an hour begins', async () => {
     const sourceIp = newAddress();
     stopClock(1);
     await useUp(sourceIp);
@@ -136,7 +136,7 @@ describe('the window of all routes', () => {
     expect(standing(await list({ sourceIp }))).toBe('5/3');
   });
 
-  test('costs nothing more once it is over: no write to the table', async () => {
+  test('a request costs no write to the table when the limit is exceeded', async () => {
     const sourceIp = newAddress();
     stopClock(300);
     await useUp(sourceIp);
@@ -144,7 +144,7 @@ describe('the window of all routes', () => {
     expect(commands.filter((command) => command.startsWith('dynamodb'))).toEqual([]);
   });
 
-  test('costs no look-up of the key either once it is over', async () => {
+  test('a request costs no key look-up when the limit is exceeded', async () => {
     const sourceIp = newAddress();
     stopClock(300);
     await useUp(sourceIp);
@@ -154,7 +154,7 @@ describe('the window of all routes', () => {
     expect(commands).toEqual([]);
   });
 
-  test('is one for each address', async () => {
+  test('an address has its own limit when another exceeds its limit', async () => {
     const [first, second] = [newAddress(), newAddress()];
     await useUp(first);
     expect((await list({ sourceIp: first })).status).toBe(429);
@@ -188,7 +188,7 @@ describe('the window of all routes', () => {
     }
   });
 
-  test('is one for reads and writes, with any key or none', async () => {
+  test('reads and writes share one limit when they use any key or none', async () => {
     const sourceIp = newAddress();
     const id = 'f'.repeat(24);
     const key = project.secretKey;

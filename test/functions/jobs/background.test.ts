@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { throttled } from '../../../shared/core/concurrency.ts';
 import { onControl } from '../../../shared/persistence/mongo.ts';
 
-test('in the background a step on the database that all share is followed by a rest of its length', async () => {
+test('a job pauses as long as its last step took when it works on the shared database', async () => {
   const asked = Promise.withResolvers<void>();
   let ended = false;
   const working = throttled(() =>

@@ -126,14 +126,14 @@ const recordOf = (body: string): SQSRecord => ({
 const eventOf = (...bodies: string[]): SQSEvent => ({ Records: bodies.map(recordOf) });
 
 describe('a mail that was accepted', () => {
-  test('costs one write and one message', async () => {
+  test('an email costs one write and one message when it is accepted', async () => {
     expect(await commandsOf(() => queueMail(mailFor(newAddress())))).toEqual([
       'mongodb insert',
       'sqs SendMessageCommand',
     ]);
   });
 
-  test('is in the log, with its content sealed', async () => {
+  test('an email is in the log with sealed content when it is accepted', async () => {
     const { to } = await heldMail();
     const log = await logFor(to);
     expect(log).toMatchObject({
@@ -147,7 +147,7 @@ describe('a mail that was accepted', () => {
     expect(JSON.stringify(log)).not.toMatch(/ABCD-2345|token=abc/);
   });
 
-  test('arrives once, from the site, with link and code, and its content is forgotten', async () => {
+  test('an email arrives one time with link and code when it is sent, and its content is deleted', async () => {
     const to = newAddress();
     delivering = true;
     await queueMail(mailFor(to));
@@ -161,14 +161,14 @@ describe('a mail that was accepted', () => {
     expect(requestsFor(log._id.toHexString())).toBe(1);
   });
 
-  test('is sent once however often the queue hands it out, one after the other', async () => {
+  test('an email is sent one time when the queue delivers its message repeatedly', async () => {
     const { to, id } = await heldMail();
     for (let time = 0; time < 3; time++) expect(await handler(eventOf(id, id))).toEqual({ batchItemFailures: [] });
     expect(await mailsTo(to)).toHaveLength(1);
     expect(requestsFor(id)).toBe(1);
   });
 
-  test('is sent once however often the queue hands it out at the same time', async () => {
+  test('an email is sent one time when the queue delivers its message concurrently', async () => {
     const { to, id } = await heldMail();
     const deliveries = await inParallel(50, () => deliverMail(id, 1));
     expect(deliveries.every(({ done }) => done)).toBe(true);
@@ -194,7 +194,7 @@ describe('a mail that was accepted', () => {
     expect(await mailsTo(to)).toHaveLength(1);
   });
 
-  test('for nobody is never sent and leaves nothing behind', async () => {
+  test('an email is not sent and leaves nothing when it has no recipient', async () => {
     const asked = provider.asked.length;
     const projectId = new ObjectId();
     const begin = new Date();
@@ -275,7 +275,7 @@ describe('where the provider has trouble', () => {
     expect(await logFor(to)).toMatchObject({ status: 'failed' });
   });
 
-  test('only the mail of a batch that could not be sent comes back', async () => {
+  test('only failed emails return to the queue when a batch is processed', async () => {
     const [first, second, third] = [await heldMail(), await heldMail(), await heldMail()];
     await mailLogs.updateOne({ to: second.to }, { $set: { 'job.content': 'AQ' } });
     const { batchItemFailures } = await handler(eventOf(first.id, second.id, third.id));
@@ -284,7 +284,7 @@ describe('where the provider has trouble', () => {
     expect(logs.map(({ status }) => status)).toEqual([accepted, 'queued', accepted]);
   });
 
-  test('a mail that is too old to be sent only once for certain fails unsent', async () => {
+  test('an email fails unsent when it is too old for the provider to recognise a repeat', async () => {
     const { to, id } = await heldMail();
     vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 21 * 3600_000);
     await deliverMail(id, 1);
@@ -325,7 +325,7 @@ describe('where the queue is down', () => {
     await way.heal();
   });
 
-  test('mails that still wait for their next try are not queued a second time', async () => {
+  test('an email is not queued a second time when its retry is pending', async () => {
     const { to, id } = await heldMail();
     provider.next(500);
     await deliverMail(id, 1);

@@ -53,7 +53,7 @@ const runLater = async ({ run, hours }: DueWork): Promise<void> => {
 };
 
 describe.each(works)('$name', (work) => {
-  test('is done once by two runs at the same time', async () => {
+  test('a job is done one time when two runs start concurrently', async () => {
     const dues = await add(work, 3);
     later(work.hours);
     await Promise.all([work.run(world), work.run(world)]);
@@ -61,7 +61,7 @@ describe.each(works)('$name', (work) => {
     expect(await doneOf(dues)).toEqual([1, 1, 1]);
   });
 
-  test('is done once, and whole, where a run is killed at any of its steps', async () => {
+  test('a job is done one time and completely when a run is killed at any step', async () => {
     for (let changes = 0; ; changes++) {
       const dues = await add(work, 1);
       later(work.hours);
@@ -77,7 +77,7 @@ describe.each(works)('$name', (work) => {
 });
 
 describe.each(works.filter(({ inPages }) => !inPages))('$name that fails', (work) => {
-  test('keeps no other waiting, and is done once it can be', async () => {
+  test('other jobs run when one fails, and that one is done when it can succeed', async () => {
     const [first, ...others] = await add(work, 3);
     const mend = await first?.breakIt();
     await runLater(work);

@@ -53,7 +53,7 @@ test('one of 50 runs claims a record; when its lease has ended, one of 50 again'
   }
 });
 
-test('one of 50 runs takes over a record as it was found', async () => {
+test('one of 50 runs takes over a record when all found it in the same state', async () => {
   const job = await add();
   const taken = await inParallel(50, () =>
     claimStale(leased, job, { ...count, $set: { 'part.until': minuteLater() } }),
@@ -62,7 +62,7 @@ test('one of 50 runs takes over a record as it was found', async () => {
   expect(await now(job)).toMatchObject({ runs: 1 });
 });
 
-test('a run whose lease another has, or that has been overtaken, changes, deletes and releases nothing', async () => {
+test('a run changes, deletes and releases nothing when another run has its lease', async () => {
   const job = await add();
   const mine = (await claimIt(job)) as Job;
   expect(await changeHeld(leased, mine, count)).toBe(true);
@@ -83,7 +83,7 @@ test('a run whose lease another has, or that has been overtaken, changes, delete
   }
 });
 
-test('a record that is released can be claimed at once; one that is put off is due from now on', async () => {
+test('a record can be claimed immediately when it is released, and when it is rescheduled to now', async () => {
   const job = await add();
   const mine = (await claimIt(job)) as Job;
   expect(await release(leased, mine, { $set: { runs: 7 } })).toBe(true);

@@ -52,7 +52,7 @@ const taskEvent = (...projects: readonly Project[]): SQSEvent => ({
 });
 
 describe('the daily purge', () => {
-  test('removes through the queue what was trashed 30 days ago, and nothing else', async () => {
+  test('a purge removes documents only when they were trashed 30 days ago', async () => {
     await addTrashed(domain, 'notes', 1200, 31);
     await addTrashed(domain, 'other', 3, 30);
     const kept = await addTrashed(domain, 'notes', 5, 29.9);
@@ -85,7 +85,7 @@ describe('the daily purge', () => {
     expect((plan.executionStats as { totalKeysExamined: number }).totalKeysExamined).toBeLessThanOrEqual(2);
   });
 
-  test('leaves due what the queue did not take', async () => {
+  test('a purge stays due when the queue is unavailable', async () => {
     answerForQueues(({ input }) => ({ Failed: input.Entries }));
     // Sooner than any other, and to this process alone.
     const due = new Date(Date.now() + hourMs / 6);
@@ -95,7 +95,7 @@ describe('the daily purge', () => {
     expect(await purgeDueAt(domain)).toEqual(due);
   });
 
-  test('queues a project again within the hour until its purge has ended', async () => {
+  test('a project is queued again within the hour when its purge has not ended', async () => {
     await makePurgeDue(domain);
     expect((await purgeTrash()).queued).toBeGreaterThanOrEqual(0);
     const due = hoursFromNow(await purgeDueAt(domain));
@@ -119,7 +119,7 @@ const afterFirstBatch = (act: () => Promise<unknown>): void => {
 };
 
 describe('the purge of a project', () => {
-  test('frees databaseUsed', async () => {
+  test('databaseUsed falls when a purge removes documents', async () => {
     await addTrashed(domain, 'notes', 300, 40, () => ({ text: 'x'.repeat(10_000) }));
     const before = await databaseUsed(domain);
     expect(await purgeProject(domain)).toEqual({ removed: 300, complete: true });
@@ -138,7 +138,7 @@ describe('the purge of a project', () => {
     expect(await commandsOf(() => purgeProject(domain))).toEqual(['mongodb find', 'mongodb find', 'mongodb find']);
   });
 
-  test('stops where the project has moved to another database or was deleted', async () => {
+  test('a purge stops when the project has moved to another database or was deleted', async () => {
     await addTrashed(domain, 'notes', 10, 31);
     for (const elsewhere of [
       { ...domain, placement: { kind: 'managed', cell: 'former' } as const },
@@ -159,7 +159,7 @@ describe('the purge of a project', () => {
     expect(await purgeProject(domain)).toEqual({ removed: 10, complete: true });
   });
 
-  test('never removes what is restored meanwhile', async () => {
+  test('a purge keeps a document when it is restored meanwhile', async () => {
     const ids = await addTrashed(domain, 'notes', 3000, 31);
     const some = ids.filter((_, index) => index % 60 === 0);
     const restored: string[] = [];
@@ -176,14 +176,14 @@ describe('the purge of a project', () => {
     );
   });
 
-  test('run ten times at once removes each document once', async () => {
+  test('each document is removed one time when ten purges run concurrently', async () => {
     await addTrashed(domain, 'notes', 2500, 31);
     const runs = await inParallel(10, () => purgeProject(domain));
     expect(runs.reduce((sum, { removed }) => sum + removed, 0)).toBe(2500);
     expect(await stored(domain, 'notes')).toBe(0);
   });
 
-  test('that runs out of time sends itself on, and ends', async () => {
+  test('a purge queues its continuation when it runs out of time', async () => {
     await addTrashed(domain, 'notes', 3000, 31);
     const queued = answerForQueues();
     try {
@@ -201,7 +201,7 @@ describe('the purge of a project', () => {
     expect(hoursFromNow(await purgeDueAt(domain))).toBeGreaterThan(20);
   });
 
-  test('keeps in mind that the trash was emptied once more meanwhile', async () => {
+  test('a purge runs again when the trash was emptied meanwhile', async () => {
     // The messages are lost, and the project is not due by the clock of the stack, so that no other run works on it.
     answerForQueues();
     vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + hourMs);
@@ -230,7 +230,7 @@ describe('the purge of a project', () => {
     expect(await purgeDueAt(domain)).toEqual(theirs);
   });
 
-  test('leaves users alone', async () => {
+  test('users are kept when a purge runs', async () => {
     await project.addCollection({
       name: 'users',
       schema: [

@@ -43,7 +43,7 @@ const runUntil = async (from: number, to: number): Promise<void> => {
 };
 
 describe('an anonymous user', () => {
-  test('goes 30 days after the last session ended, and not before', async () => {
+  test('an anonymous user is removed when the last session ended 30 days ago', async () => {
     const user = await enter();
     await runUntil(1, 36);
     expect(await isThere(user)).toBe(true);
@@ -59,7 +59,7 @@ describe('an anonymous user', () => {
     expect(await isThere(user)).toBe(false);
   });
 
-  test('stays as long as they refresh, and 30 days more', async () => {
+  test('an anonymous user is kept when the last refresh was less than 30 days ago', async () => {
     const user = await enter();
     let token = user.refreshToken;
     for (let day = 6; day <= 48; day += 6) {

@@ -105,7 +105,7 @@ const expectTrusted = async (): Promise<void> => {
 };
 
 describe('the keys that sign links', () => {
-  test('the first takes the place of the one that signs nothing; then nothing is done for 30 days', async () => {
+  test('a new key replaces the first key when that signs nothing, then not for 30 days', async () => {
     await rotate();
     const [key, ...others] = await knownLinkKeys();
     expect([key?.period, key?.from, others.length]).toEqual(['2026-03-01', now, 0]);
@@ -134,7 +134,7 @@ describe('the keys that sign links', () => {
     await expectTrusted();
   });
 
-  test('ten runs at once make one key', async () => {
+  test('one key is created when ten runs start concurrently', async () => {
     await Promise.allSettled(Array.from({ length: 10 }, rotate));
     await rotate();
     expect(await knownLinkKeys()).toHaveLength(1);
@@ -142,7 +142,7 @@ describe('the keys that sign links', () => {
     await expectTrusted();
   });
 
-  test('a death at any call leaves no key that signs and is not trusted, and the next run ends the work', async () => {
+  test('no untrusted key signs when a run is killed at any call, and the next run completes the work', async () => {
     for (const later of [0, 30, 38.5]) {
       for (let call = 1; ; call++) {
         cloudFront.dieAt(call);

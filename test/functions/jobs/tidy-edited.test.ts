@@ -69,7 +69,7 @@ describe('503 for an edit that is cut short', () => {
   });
 });
 
-test('an edit for searches is answered once it is written down: the job builds the index', async () => {
+test('an edit for searches returns when it is stored, and the job builds the index', async () => {
   const indexes = () => onManaged(own.project, (db) => db.collection('notes').listIndexes().toArray());
   vi.spyOn(Collection.prototype, 'createIndexes').mockRejectedValue(new MongoNetworkError('connection timed out'));
   await edit({ schema: [{ key: 'a', type: 'String', searchable: true }] });
@@ -92,7 +92,7 @@ describe('nothing is left to the job', () => {
   });
 });
 
-test('one that fails again and again keeps no other from being tidied', async () => {
+test('other collections are tidied when one fails repeatedly', async () => {
   const stuck = own;
   own = await makeProject(['notes']);
   const since = { $set: { editingSince: new Date(0) } };

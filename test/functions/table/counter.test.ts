@@ -54,14 +54,14 @@ const recordSent = (): (() => Promise<void>) => {
 };
 
 describe('taking', () => {
-  test('counts up to the limit and no further, with 50 at once', async () => {
+  test('a counter stops at the limit when 50 callers count concurrently', async () => {
     const outcomes = await inParallel(50, () => reserve(taking()));
     expect(outcomes.filter(({ taken }) => taken)).toHaveLength(10);
     expect(outcomes.filter((outcome) => !outcome.taken && outcome.full?.name === 'n')).toHaveLength(40);
     expect(await counted()).toBe(10);
   });
 
-  test('takes of two items all or nothing, with 50 at once, and says which number is full', async () => {
+  test('two counters reserve both or none when 50 callers count concurrently, and name the full one', async () => {
     const outcomes = await inParallel(50, () => reserve(taking({ tallies: both() })).catch(() => undefined));
     expect(outcomes.filter((outcome) => outcome?.taken)).toHaveLength(3);
     expect([await counted(), await counted('o#other')]).toEqual([3, 9]);
@@ -76,7 +76,7 @@ describe('taking', () => {
     expect([await counted(), await counted('o#test', 'm')]).toEqual([1, 2]);
   });
 
-  test('counts nothing of no weight, however often', async () => {
+  test('a counter stays unchanged when the weight is zero', async () => {
     const none = { tallies: [tally([{ ...n, weight: 0 }])] } as const;
     for (let asked = 0; asked < 3; asked++) expect((await reserve(taking(none))).taken).toBe(true);
     const item = (await peek(tally())) ?? {};
@@ -115,7 +115,7 @@ describe('a write that comes again because its answer was lost', () => {
     expect(await counted()).toBe(2);
   });
 
-  test('counts once though what it took was given back', async () => {
+  test('a repeated call counts one time when its reservation was released', async () => {
     const first = taking();
     const repeat = recordSent();
     await reserve(first);
@@ -126,7 +126,7 @@ describe('a write that comes again because its answer was lost', () => {
     expect(await counted()).toBe(0);
   });
 
-  test('counts once though the ids it holds were given back', async () => {
+  test('a repeated call counts one time when its ids were released', async () => {
     const first = taking({ held: ['a'], tallies: both() });
     const repeat = recordSent();
     await reserve(first);
@@ -135,7 +135,7 @@ describe('a write that comes again because its answer was lost', () => {
     expect([await counted(), await counted('o#other')]).toEqual([0, 0]);
   });
 
-  test('forgets calls after three minutes, so that an item stays small', async () => {
+  test('calls are removed from an item when they are three minutes old', async () => {
     const start = Date.UTC(2030, 0, 1, 12);
     const many = tally([{ ...n, limit: 1000 }]);
     for (let minute = 0; minute < 10; minute++) {
@@ -164,7 +164,7 @@ describe('giving back', () => {
     expect(heldIn(await peek(tally()))).toEqual([]);
   });
 
-  test('gives nothing back of what was never taken', async () => {
+  test('a release changes nothing when nothing was reserved', async () => {
     expect(await refund(taking())).toBe(false);
     expect(await refund(taking({ held: ['a'] }))).toBe(false);
     expect(await counted()).toBe(0);

@@ -37,16 +37,16 @@ describe('values', () => {
     expect(await get(key)).toEqual({ ...key, value });
   });
 
-  test('undefined is not stored', async () => {
+  test('an attribute is not stored when it is undefined', async () => {
     await write({ put: { ...key, value: undefined } });
     expect(await get(key)).toEqual(key);
   });
 
-  test('an item that is not there is undefined', async () => {
+  test('a read returns undefined when the item does not exist', async () => {
     expect(await get(key)).toBeUndefined();
   });
 
-  test('get returns only the attributes that are named, whatever their names', async () => {
+  test('a read returns only the named attributes when some are named', async () => {
     await write({ put: { ...key, name: 'a', 'n|["x"]': 2, other: 3 } });
     expect(await get(key, ['name', 'n|["x"]'])).toEqual({ name: 'a', 'n|["x"]': 2 });
   });
@@ -87,7 +87,7 @@ describe('a write', () => {
     expect((await write({ delete: key }, 'ALL_OLD')).item).toEqual({ ...key, n: 4, m: 1 });
   });
 
-  test('is done for one of 50 at once where its condition allows one', async () => {
+  test('one of 50 concurrent updates succeeds when the condition allows one', async () => {
     const written = await inParallel(50, () => write({ put: key, condition: isNew }));
     expect(written.filter(({ done }) => done)).toHaveLength(1);
   });
@@ -176,14 +176,14 @@ describe('deleting many', () => {
     });
   };
 
-  test('sends again what the table was too busy for', async () => {
+  test('a batch retries items when the table is too busy', async () => {
     const all = await keys();
     busy(2);
     expect(await deleteAll(all)).toBe(true);
     expect(await list({ partition: key.pk })).toEqual([]);
   });
 
-  test('gives up after six tries, and says that some are left', async () => {
+  test('a batch fails after six attempts when the table stays busy', async () => {
     const all = await keys();
     busy(6);
     expect(await deleteAll(all)).toBe(false);
