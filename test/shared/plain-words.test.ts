@@ -14,7 +14,7 @@ const forbidden: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\banew\b/gi, 'again'],
   [/\bat once\b/gi, 'immediately, at the same time'],
   [/\bby (?:itself|themselves)\b/gi, 'automatically, alone'],
-  [/\b(?:is|are) none\b/gi, 'is missing, is not valid'],
+  [/(?<!there )\b(?:is|are) none\b/gi, 'is missing, is not valid'],
   [/\bbesides\b/gi, 'also, in addition to'],
   [/\b(?:go(?:es)?|carr(?:y|ies)) on\b/gi, 'continue'],
   [/\b(?:try|tries|tried)(?: \w+)? again\b/gi, 'retry'],

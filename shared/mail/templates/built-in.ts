@@ -186,9 +186,9 @@ export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
     ...letter(
       '{{inviter}} invites you to {{siteName}}',
       paragraph('{{inviter}} invites you to work together at {{siteName}}.'),
-      paragraph('Sign in, or sign up with this e-mail address, within {{days}} days.'),
+      paragraph('Sign in, or sign up with this email address, within {{days}} days.'),
       button('Accept the invitation'),
-      paragraph('If you do not know what this is about, you can ignore this mail.'),
+      paragraph('If you do not know what this is about, you can ignore this email.'),
     ),
   },
 };
