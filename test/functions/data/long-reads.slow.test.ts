@@ -307,6 +307,7 @@ describe('the files that send commands', () => {
   const others = [
     'access/bind.ts',
     'access/try-rules.ts',
+    'files.ts',
     'query/bounded-query.ts',
     'query/get-document.ts',
     'store/cascade.ts',
