@@ -40,7 +40,7 @@ const rlsOf = ({ rls }: CollectionShape): JsonObject => {
   };
 };
 
-const absent: JsonObject = { searchLanguage: 'none', closed: false, changes: false, unique: null };
+const absent: JsonObject = { searchLanguage: 'none', closed: false, changes: false, unique: null, effects: [] };
 
 /** The members that the body of an edit needs to make the one collection the other. */
 const changesOf = (before: CollectionShape, now: CollectionShape): JsonObject => {

@@ -13,6 +13,7 @@ const mayPass: ReadonlySet<string> = new Set([
   'SCHEMA_CONFLICT',
   'INVALID_SCHEMA',
   'INVALID_RLS',
+  'INVALID_EFFECT',
   'COLLECTION_NOT_FOUND',
   'CHANGES_NOT_ENABLED',
   'TEMPLATE_EXISTS',

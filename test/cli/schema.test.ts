@@ -227,6 +227,39 @@ test('basalt push changes fields that rules of two collections need, in an order
   expect((await folder.basalt(['diff'])).code).toBe(0);
 });
 
+test('basalt push changes effects together with the fields of other collections that they read', async () => {
+  const folder = await linkedTo(await newProject());
+  const withPrice = (field: string, effect: object) => ({
+    products: { schema: [{ key: field, type: 'Number', write: 'server' }] },
+    orders: {
+      schema: [
+        { key: 'product', type: 'Ref', ref: 'products' },
+        { key: 'price', type: 'Number', write: 'server' },
+      ],
+      effects: [{ on: 'create', set: effect }],
+    },
+  });
+  await folder.write('basalt.schema.json', file(withPrice('price', { price: { $doc: 'product.price' } })));
+  expect(await push(folder)).toMatchObject({ code: 0 });
+  expect(await folder.basalt(['diff'])).toMatchObject({ code: 0 });
+  await folder.write('basalt.schema.json', file(withPrice('cents', { price: { $doc: 'product.cents' } })));
+  expect(await push(folder, '--allow-loss')).toMatchObject({ code: 0 });
+  expect(await folder.basalt(['diff'])).toMatchObject({ code: 0 });
+  await folder.write('basalt.schema.json', file({}));
+  expect(await push(folder, '--allow-loss')).toMatchObject({ code: 0 });
+  expect(await folder.basalt(['diff'])).toMatchObject({ code: 0 });
+});
+
+test('basalt push deletes collections whose rules name each other', async () => {
+  const folder = await linkedTo(await newProject());
+  const { orders, shops } = complete.collections;
+  await folder.write('basalt.schema.json', file({ orders, shops }));
+  expect((await push(folder)).code).toBe(0);
+  await folder.write('basalt.schema.json', file({}));
+  expect(await push(folder, '--allow-loss')).toMatchObject({ code: 0 });
+  expect((await folder.basalt(['diff'])).code).toBe(0);
+});
+
 test('basalt diff compares meaning, not text', async () => {
   const folder = await linkedTo(await newProject());
   await folder.write('basalt.schema.json', file({ posts }));
