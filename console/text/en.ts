@@ -452,6 +452,15 @@ export const en = {
     deleteBroadcast: 'Delete the broadcast',
     deleteBroadcastText: 'The broadcast is deleted and not sent.',
   },
+  refusals: {
+    title: 'Rejected requests',
+    code: 'Error code',
+    example: 'RULE_DENIED',
+    message: 'Message',
+    caller: 'Key and caller',
+    requestId: 'Request id',
+    none: 'No request was rejected in the last 7 days. New ones appear here within seconds.',
+  },
   usage: {
     database: 'Database',
     storage: 'Files',

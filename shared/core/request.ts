@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ObjectId } from 'mongodb';
+import type { AppError } from './errors.ts';
 
 /** The ids that a request stores: the same in each of its runs. */
 export interface RequestIds {
@@ -17,6 +18,11 @@ export interface RequestRecord {
   readonly startedAt?: number;
   /** The code of its error. */
   code?: string;
+  /** The error that was sent. */
+  refusal?: AppError;
+  /** The kind of the project's key, and the user of a valid token. */
+  keyKind?: 'publishable' | 'secret';
+  userId?: string;
   /** Time spent waiting for MongoDB and DynamoDB. */
   databaseMs: number;
   /** Set for a request with an `Idempotency-Key`. */

@@ -19,7 +19,7 @@ const keyKindOf = (route: NamedRoute & { readonly access: ProjectAccess }) =>
 
 /** Stores the response for repeats with the same `Idempotency-Key`. */
 export const keptPathOf = (route: NamedRoute) =>
-  Stack.of(route).use(requestLog()).use(storedResponses(route)).use(errorEnvelope());
+  Stack.of(route).use(requestLog(route)).use(storedResponses(route)).use(errorEnvelope());
 
 /**
  * Checks key and origin. The project look-up runs in parallel with the rate limit; with `beside`, so does the whole

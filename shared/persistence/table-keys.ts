@@ -108,6 +108,12 @@ export const longReads = { in: ['rate'], sk: 'reads', by: 'documents' } as const
 export const requests = { in: ['stats'], sk: 'requests#{day}', by: 'usage' } as const;
 /** Slow lists of a day by their shape. Expires after 32 days. */
 export const queries = { in: ['stats'], sk: 'queries#{day}', by: 'usage' } as const;
+/** A rejected request; the newest replaces the oldest of a thousand. Expires after 7 days. */
+export const rejected = { in: ['stats'], sk: 'refusal#{slot}', by: 'usage' } as const;
+/** How many rejected requests of a second there were. Expires after 7 days. */
+export const rejectedPerSecond = { in: ['stats'], sk: 'refused#{second}', by: 'usage' } as const;
+/** How many rejected requests were kept, and how many were not. Expires 7 days after the last one. */
+export const rejectedTotal = { in: ['stats'], sk: 'refused-total', by: 'usage' } as const;
 /** Proposals of the assistant in a month. Expires a day after the month. */
 export const proposals = { in: ['owner'], sk: 'proposals#{month}', by: 'usage' } as const;
 /** Nothing: the health check writes it to see that the table takes writes. Expires after an hour. */

@@ -1,8 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { handler as getDocument } from '../../functions/data/get-document.ts';
 import { clock } from '../../shared/core/clock.ts';
+import { flushRefusals } from '../../shared/usage/rejected-requests.ts';
 import { countUsage, flushTally } from '../../shared/usage/tally.ts';
 import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
+import { invoke } from '../support/clients/invoke.ts';
 import { newProject, type TestProject } from '../support/fixtures/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
@@ -71,6 +74,27 @@ describe('usage page in the console', () => {
     expect(new URL(page.url()).search).toBe(`?day=${dayBefore(3)}`);
     await page.getByLabel('Day (UTC)').fill(dayBefore(9));
     await page.getByText('No requests on this day.').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('rejected requests in the console', () => {
+  test('are listed with their reason, and narrowed by a code', async () => {
+    const { page, problems } = opened;
+    process.env.USAGE_SECONDS = '3600';
+    const refused = { key: project.secretKey, params: { collectionName: 'posts', id: '0'.repeat(24) } };
+    await invoke(getDocument, refused);
+    await invoke(getDocument, { ...refused, params: { collectionName: 'posts', id: 'nonsense' } });
+    await flushRefusals();
+    await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/usage`);
+    await page.getByRole('cell', { name: '404 DOCUMENT_NOT_FOUND' }).waitFor();
+    await page.getByRole('cell', { name: '400 INVALID_ID' }).waitFor();
+    await page.getByLabel('Error code').fill('INVALID_ID');
+    await expect.poll(() => page.getByRole('cell', { name: '404 DOCUMENT_NOT_FOUND' }).count()).toBe(0);
+    await page.getByRole('cell', { name: '400 INVALID_ID' }).waitFor();
+    await page.getByLabel('Error code').fill('RULE_DENIED');
+    await page.getByText('No request was rejected').waitFor();
     expect(await obstacles(page)).toEqual([]);
     expect(problems).toEqual([]);
   });

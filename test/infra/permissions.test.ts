@@ -89,6 +89,7 @@ describe('code that needs a permission', () => {
     'files/upload-states.ts',
     'usage/slow-lists.ts',
     'usage/tally.ts',
+    'usage/rejected-requests.ts',
     'accounts/email-proofs.ts',
     'mail/limits.ts',
   ]);

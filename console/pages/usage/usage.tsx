@@ -12,6 +12,7 @@ import { ProblemNote } from '../../ui/problem-note.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { type Day, errorsOf, pointsOf } from './days.ts';
 import { MissingIndexes } from './missing-indexes.tsx';
+import { Refusals } from './refusals.tsx';
 
 type Route = Data<'get-request-stats'>['routes'][number];
 
@@ -122,6 +123,8 @@ export const Usage = () => {
         )}
         <h2 id="missing">{t.usage.missing}</h2>
         <MissingIndexes projectId={projectId} />
+        <h2 id="refused">{t.refusals.title}</h2>
+        <Refusals projectId={projectId} />
       </div>
     </Page>
   );

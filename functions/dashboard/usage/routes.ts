@@ -1,5 +1,12 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
-import { DayQuery, MissingIndexesAnswer, RequestsAnswer, UsageAnswer } from './schemas.ts';
+import {
+  DayQuery,
+  MissingIndexesAnswer,
+  RefusalsAnswer,
+  RefusalsQuery,
+  RequestsAnswer,
+  UsageAnswer,
+} from './schemas.ts';
 
 export const dashboardUsageRoutes = defineProjectRoutes('usage', {
   'get-usage': {
@@ -21,5 +28,13 @@ export const dashboardUsageRoutes = defineProjectRoutes('usage', {
     path: '/api/projects/{projectId}/usage/missing-indexes',
     summary: 'List slow queries and the indexes that would help',
     response: { status: 200, body: MissingIndexesAnswer },
+  },
+  'list-refusals': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/refusals',
+    summary: 'List the rejected requests of the last 7 days, newest first',
+    query: RefusalsQuery,
+    response: { status: 200, body: RefusalsAnswer },
+    example: { query: { code: 'RULE_DENIED', limit: '20' } },
   },
 });

@@ -1,5 +1,7 @@
 import * as v from 'valibot';
+import { parseDate } from '../../../shared/core/values.ts';
 import { success } from '../../schemas.ts';
+import { PageQuery } from '../schemas.ts';
 
 const limit = v.nullable(v.number());
 
@@ -82,4 +84,56 @@ export const MissingIndexesAnswer = success(
       index: v.object({ keys: v.record(v.string(), v.picklist([1, -1])) }),
     }),
   ),
+);
+
+const sinceMessage = 'must be a time such as 2026-11-21T08:30:00Z';
+
+/** `route` as in the answer. `since`: only refusals from this time on. */
+export const RefusalsQuery = v.strictObject({
+  ...PageQuery.entries,
+  code: v.optional(v.string()),
+  route: v.optional(v.string()),
+  user: v.optional(v.string()),
+  since: v.optional(
+    v.pipe(
+      v.string(),
+      v.check((text) => parseDate(text) !== undefined, sinceMessage),
+      v.transform((text) => parseDate(text)),
+    ),
+  ),
+});
+
+export const RefusalsAnswer = success(
+  v.object({
+    items: v.array(
+      v.object({
+        _id: v.string(),
+        at: v.date(),
+        route: v.string(),
+        status: v.number(),
+        code: v.string(),
+        message: v.string(),
+        fields: v.array(v.string()),
+        key: v.picklist(['publishable', 'secret']),
+        userId: v.nullable(v.string()),
+        address: v.string(),
+        requestId: v.string(),
+        effect: v.optional(
+          v.array(
+            v.object({
+              index: v.optional(v.number()),
+              effect: v.optional(v.number()),
+              write: v.optional(v.number()),
+              field: v.optional(v.string()),
+              message: v.string(),
+            }),
+          ),
+        ),
+      }),
+    ),
+    total: v.number(),
+    page: v.number(),
+    limit: v.number(),
+    notKept: v.number(),
+  }),
 );

@@ -61,7 +61,7 @@ export const apiKey = (required?: KeyKind): Middleware<WithProjectLookup, Keyed>
   before: async ({ context }) => {
     const match = requireKey(context.key, await context.keyMatch);
     const record = currentRequest.getStore();
-    if (record) record.projectId = match.project.id;
+    if (record) Object.assign(record, { projectId: match.project.id, keyKind: match.kind });
     if (required && match.kind !== required) throw wrongKind[required]();
     return { project: match.project, keyKind: match.kind, namedCollection: match.collection };
   },

@@ -68,7 +68,7 @@ export const errorEnvelope = (): Middleware<unknown, AnswerHeaders> => ({
     const record = currentRequest.getStore();
     const requestId = record?.requestId ?? '';
     const error = request.error instanceof AppError ? request.error : internal(request.error);
-    if (record) record.code = error.code;
+    if (record) Object.assign(record, { code: error.code, refusal: error });
     const line = { requestId, code: error.code, error: describeError(error.cause ?? error) };
     if (isOurs(error)) log.error(line);
     else if (statusOf[error.code] >= 500) log.warn(line);

@@ -7,6 +7,7 @@ import {
   requiresFactor,
 } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
+import { currentRequest } from '../../core/request.ts';
 import { requireFactor, securityRequired, tokenMissing } from '../../documents/access/access.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Event, Middleware } from '../stack.ts';
@@ -24,6 +25,8 @@ const identify = async (project: Project, token: string | undefined): Promise<Id
   if (!token) return { refusal: tokenMissing() };
   try {
     const { userId, amr } = await verifyAccessToken(project, token);
+    const record = currentRequest.getStore();
+    if (record) record.userId = userId;
     return { userId, ...(amr?.includes('mfa') && { mfa: true }) };
   } catch (error) {
     if (error instanceof AppError && error.code === 'TOKEN_INVALID') return { refusal: error };
