@@ -353,9 +353,14 @@ const grants = defineGrants({
     variables: ({ mailWebhookSecret }) => ({ MAIL_WEBHOOK_SECRET_ARN: mailWebhookSecret.secretArn }),
   },
   usage: {
-    why: 'what a project has used: its counts of requests, emails and files, and its rejected requests',
-    reachedBy: ['usage/requests.ts#loadStats', 'usage/rejected-requests.ts#listRefusals'],
-    statement: (stores) => onItems(stores, [everyProject, everyStats], ['GetItem', 'Query']),
+    why: 'what a project has used: its counts of requests, emails and files',
+    reachedBy: ['usage/requests.ts#loadStats'],
+    statement: (stores) => onItems(stores, [everyProject, everyStats], ['GetItem']),
+  },
+  rejections: {
+    why: "reading the log of a project's rejected requests",
+    reachedBy: ['usage/list-rejected.ts#listRefusals'],
+    statement: (stores) => onItems(stores, [everyStats], ['GetItem', 'Query']),
   },
   health: {
     why: 'asking the bucket and the queues whether they are there',

@@ -1,21 +1,19 @@
-import { isIPv6 } from 'node:net';
+import { randomUUID } from 'node:crypto';
 import type { Collection } from '../collections/collection.ts';
 import { clock } from '../core/clock.ts';
 import { usageSettings } from '../core/config.ts';
 import { type AppError, type ErrorDetail, statusOf } from '../core/errors.ts';
-import { newId } from '../core/ids.ts';
 import { describeError, log } from '../core/log.ts';
 import { cutText } from '../core/text.ts';
-import { type Page, type PageRequest, pageFrom } from '../core/values.ts';
-import { itemKey, type Key, partitionKey, sortPrefix } from '../persistence/item-keys.ts';
-import { get, list, write } from '../persistence/table.ts';
+import { itemKey, type Key, partitionKey } from '../persistence/item-keys.ts';
+import { write } from '../persistence/table.ts';
 import * as kinds from '../persistence/table-keys.ts';
 import type { KeyKind } from '../projects/project.ts';
 
 /** Per project. */
 const most = 1000;
 const mostPerSecond = 10;
-const keptSeconds = 7 * 24 * 3600;
+export const keptSeconds = 7 * 24 * 3600;
 
 const maxFieldLength = 100;
 const maxMessageLength = 1000;
@@ -24,7 +22,7 @@ const maxPending = 500;
 
 /** A rejected request of an app, as the dashboard shows it (contract, "Rejected requests"). */
 export interface RejectedRequest {
-  /** 24 hexadecimal characters. */
+  /** A UUID. */
   readonly _id: string;
   readonly at: Date;
   /** Method and path: `GET /api/data/:collection/:id`. */
@@ -68,7 +66,7 @@ export const isLogged = ({ code }: AppError): boolean => {
 /** The network of an address: /24 of IPv4, /48 of IPv6. */
 export const networkOf = (address: string): string => {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
-  if (!isIPv6(mapped)) return mapped.replace(/\.\d+$/, '.0/24');
+  if (!mapped.includes(':')) return mapped.replace(/\.\d+$/, '.0/24');
   const [before = '', after] = mapped.split('::');
   const groups = before === '' ? [] : before.split(':');
   const known = groups.length + (after ? after.split(':').length : 0);
@@ -127,7 +125,7 @@ const refusalOf = ({
     errors.flatMap(({ field }) => (field === undefined ? [] : [cutText(field, maxFieldLength, '…')])),
   );
   return {
-    _id: newId().toHexString(),
+    _id: randomUUID(),
     at: new Date(clock.now()),
     route: `${method} ${path.replace('{collectionName}', ':collection').replaceAll(/\{(\w+)\}/g, ':$1')}`,
     status: statusOf[code],
@@ -142,11 +140,6 @@ const refusalOf = ({
   };
 };
 
-const refusalFrom = (text: string): RejectedRequest => {
-  const stored = JSON.parse(text) as RejectedRequest & { readonly at: string };
-  return { ...stored, at: new Date(stored.at) };
-};
-
 interface Pending {
   readonly projectId: string;
   readonly refusal: RejectedRequest;
@@ -156,9 +149,9 @@ let pending: Pending[] = [];
 let flushedAt = 0;
 let timer: NodeJS.Timeout | undefined;
 
-const partitionOf = (projectId: string) => partitionKey('stats', { projectId });
+export const partitionOf = (projectId: string) => partitionKey('stats', { projectId });
 
-const countKey = (projectId: string): Key => itemKey(kinds.rejectedTotal, partitionOf(projectId));
+export const countKey = (projectId: string): Key => itemKey(kinds.rejectedTotal, partitionOf(projectId));
 
 const expiry = (): number => Math.ceil(clock.now() / 1000) + keptSeconds;
 
@@ -236,37 +229,3 @@ export const logRejected = (request: EndedRequest): Promise<void> | undefined =>
 /** Starts a write if refusals have waited for half of `USAGE_SECONDS`. */
 export const flushRefusalsIfDue = (): Promise<void> | undefined =>
   pending.length > 0 && clock.now() - flushedAt >= usageSettings().USAGE_SECONDS * 500 ? flushRefusals() : undefined;
-
-export interface RefusalsRequest extends PageRequest {
-  readonly code?: string | undefined;
-  readonly route?: string | undefined;
-  readonly user?: string | undefined;
-  readonly since?: Date | undefined;
-}
-
-/** The rejected requests of a project, newest first. `notKept`: those above ten per second. */
-export const listRefusals = async (
-  projectId: string,
-  { code, route, user, since, ...page }: RefusalsRequest,
-): Promise<Page<RejectedRequest> & { readonly notKept: number }> => {
-  const prefix = sortPrefix(kinds.rejected);
-  const [stored, counted] = await Promise.all([
-    list<{ readonly entry: string; readonly expiresAt: number }>({
-      partition: partitionOf(projectId),
-      only: { prefix },
-    }),
-    get<{ readonly notKept?: number; readonly expiresAt: number }>(countKey(projectId)),
-  ]);
-  const after = Math.max(since?.getTime() ?? 0, clock.now() - keptSeconds * 1000);
-  const found = stored
-    .map(({ entry }) => refusalFrom(entry))
-    .filter(
-      (one) =>
-        one.at.getTime() >= after &&
-        (code === undefined || one.code === code) &&
-        (route === undefined || one.route === route) &&
-        (user === undefined || one.userId === user),
-    )
-    .sort((a, b) => b.at.getTime() - a.at.getTime() || (a._id < b._id ? 1 : -1));
-  return { ...pageFrom(found, page), notKept: counted?.notKept ?? 0 };
-};

@@ -23,6 +23,7 @@ import {
   revokeSession,
   signOut,
 } from '../../shared/accounts/sessions.ts';
+import { AppError } from '../../shared/core/errors.ts';
 import { methodsOf } from '../../shared/http/route.ts';
 import { mailUsage, refundQuota, reserveQuota } from '../../shared/mail/quota.ts';
 import { countInvitation } from '../../shared/members/invitations.ts';
@@ -33,6 +34,8 @@ import { restoreItem } from '../../shared/persistence/single-use.ts';
 import { removeProjectItems, removeUserItems } from '../../shared/projects/items.ts';
 import { countRequest } from '../../shared/rate-limit/rate-limit.ts';
 import { countProposal } from '../../shared/usage/assistant.ts';
+import { listRefusals } from '../../shared/usage/list-rejected.ts';
+import { logRejected } from '../../shared/usage/rejected-requests.ts';
 import { loadStats } from '../../shared/usage/requests.ts';
 import { countUsage, flushTally } from '../../shared/usage/tally.ts';
 import { type Asked, answerForAws } from '../support/faults/aws-answers.ts';
@@ -155,6 +158,7 @@ const granted: Readonly<Record<Permission, Readonly<Record<Sessions, string>>>> 
   'language-model': same('GetSecretValue on LanguageModelKey'),
   'language-model-quota': same('UpdateItem on Table keys "o#*"'),
   usage: same('GetItem on Table keys "p#*","stats#*"'),
+  rejections: same('GetItem Query on Table keys "stats#*"'),
   health: same('GetQueueAttributes ListBucket on the bucket and the queues'),
   files: same('DeleteObject GetObject ListBucket PutObject on the bucket and its pending, files, private'),
   'file-links': same('Query on Table keys "service"'),
@@ -394,6 +398,20 @@ describe('every command that the code sends is granted', () => {
     answerWith({});
     await loadStats('requests', projectId, '2026-01-01');
     expectGranted(granted.usage.developers);
+  });
+
+  test('logging rejected requests, and reading the log', async () => {
+    answerWith({});
+    const projectId = '0123456789abcdef01234567';
+    await logRejected({
+      ...{ projectId, method: 'GET', path: '/api/data/{collectionName}', key: 'secret', userId: undefined },
+      ...{ address: '192.0.2.1', requestId: 'test', collection: undefined, sent: () => [] },
+      error: new AppError('RULE_DENIED', 'The rules do not allow it.'),
+    });
+    expectGranted(rate);
+    answerWith({});
+    await listRefusals(projectId, { page: 1, limit: 10 });
+    expectGranted(granted.rejections.developers);
   });
 
   test('reading the number of emails of a project', async () => {

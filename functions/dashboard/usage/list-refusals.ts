@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { listRefusals } from '../../../shared/usage/rejected-requests.ts';
+import { listRefusals } from '../../../shared/usage/list-rejected.ts';
 import { dashboardUsageRoutes } from './routes.ts';
 
 const route = dashboardUsageRoutes['list-refusals'];

@@ -7,7 +7,8 @@ import { commandsOf, listenToCommands } from '../../../infra/local/command-notes
 import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
 import { newId } from '../../../shared/core/ids.ts';
-import { flushRefusals, listRefusals, logRejected, networkOf } from '../../../shared/usage/rejected-requests.ts';
+import { listRefusals } from '../../../shared/usage/list-rejected.ts';
+import { flushRefusals, logRejected, networkOf } from '../../../shared/usage/rejected-requests.ts';
 import { flushTally } from '../../../shared/usage/tally.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
@@ -76,7 +77,7 @@ describe('the rejected requests of a project', () => {
       address: '192.0.2.0/24',
     });
     expect(items[1]).toEqual({
-      _id: expect.stringMatching(/^[0-9a-f]{24}$/),
+      _id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       at: expect.any(String),
       route: 'GET /api/data/:collection/:id',
       status: 404,
