@@ -111,7 +111,7 @@ export const statusOf = {
   DUPLICATE_VALUE: 409, // Another document has this value in a unique field. Choose another value.
   EFFECT_REFUSED: 409, // An effect of the collection could not compute a value. `errors` names the path that it reads.
   STILL_REFERENCED: 409, // Active documents refer to this one, or to one that would follow it. `errors` names their collections.
-  BATCH_PARTLY_DONE: 409, // A write was refused, and not all earlier ones could be undone. `errors` lists the refused one first, then those that stayed.
+  BATCH_PARTLY_DONE: 409, // A write was rejected, and not all earlier ones could be undone. `errors` lists the rejected one first, then those that stayed.
   SCHEMA_CONFLICT: 409, // Stored documents or indexes do not fit. `errors` gives examples.
   INDEX_EXISTS: 409, // The collection has an index of this name. Choose another name.
   UPLOAD_NOT_READY: 409, // The file is not uploaded yet. PUT it to the signed URL first.

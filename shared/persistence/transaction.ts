@@ -14,7 +14,7 @@ const maxCommits = 3;
 const lastTryMs = 8000;
 
 const tooManyWriters = (cause?: unknown): AppError =>
-  new AppError('TOO_MANY_WRITERS', 'Other requests are changing the same items. Try again.', { retryAfter: 1, cause });
+  new AppError('TOO_MANY_WRITERS', 'Other requests are changing the same items. Retry.', { retryAfter: 1, cause });
 
 const isTransient = (error: unknown): boolean =>
   error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');

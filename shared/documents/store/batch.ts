@@ -171,7 +171,7 @@ const acquireRun = async ({ project, caller }: Batch, key: string, write: BatchW
     case 'in_progress':
       throw new AppError(
         'IDEMPOTENCY_IN_PROGRESS',
-        'The first write with this idempotencyKey is still running. Try again in a second.',
+        'The first write with this idempotencyKey is still running. Retry in a second.',
       );
     case 'unknown':
       throw outcomeUnknown();

@@ -174,7 +174,7 @@ const partlyDone = (refused: unknown, stayed: JointScope['done']): AppError => {
     collection: context.collection.name,
     message: `This write of "${context.collection.name}" stayed, because the document was changed again`,
   }));
-  const message = `A write was refused (${known?.code ?? 'INTERNAL_ERROR'}: ${known?.message ?? 'the service failed'}). ${stayed.length} earlier writes could not be undone; errors lists them.`;
+  const message = `A write was rejected (${known?.code ?? 'INTERNAL_ERROR'}: ${known?.message ?? 'the service failed'}). ${stayed.length} earlier writes could not be undone; errors lists them.`;
   return new AppError('BATCH_PARTLY_DONE', message, { errors: [...first, ...others], cause: refused });
 };
 
