@@ -150,7 +150,9 @@ const refusals = new Set<unknown>([20, 115, 263]);
 
 /** True for the error of a server that has no transactions, which is then remembered. */
 export const isWithoutTransactions = (db: Db, error: unknown): boolean => {
-  const isRefusal = error instanceof MongoServerError && refusals.has(error.code);
+  // The driver replaces the error of a standalone server by its own.
+  const original: unknown = error instanceof MongoServerError ? (error.originalError ?? error) : error;
+  const isRefusal = original instanceof MongoServerError && refusals.has(original.code);
   if (isRefusal) known.set(db.client, false);
   return isRefusal;
 };
