@@ -97,8 +97,8 @@ export const plainName = (name: string, maxLength = maxNameLength): string => {
   const readable = name.normalize('NFKC').replace(dots, '.');
   const words = addresses.reduce((text, address) => text.replace(address, ' '), readable);
   const plain = words.replace(signs, (_, joining = ' ') => joining).trim();
-  return [...plain]
-    .slice(0, maxLength)
+  return Array.from(plain)
+    .filter((_, at) => at < maxLength)
     .join('')
     .replace(/[^\p{L}\p{M}\p{N}]+$/u, '');
 };
