@@ -21,7 +21,7 @@ const forbidden: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\blog(?:ged|ging)?[- ]in\b/gi, 'sign in'],
   [/\bfor instance\b/gi, 'for example'],
   [/\bplease\b/gi, 'nothing'],
-  [/\bstands?\b(?! for)/gi, 'is in, is defined in'],
+  [/\bstands? (?:in|inside|here|there|once|beside|alone|at)\b/gi, 'is in, is defined in'],
   [/\bnevertheless\b/gi, 'anyway'],
   [/\be-mail/gi, 'email'],
   [/\bmails\b|\b(?:an?|the|this|that|each|every|one|new) mail\b(?! \w)/gi, 'email'],
