@@ -165,6 +165,7 @@ export const settingDefaults = {
   allowedDomains: ['*'],
   allowPublicSignup: true,
   authEnabled: false,
+  strictSessions: false,
   signIn: { password: true, emailCode: false, anonymous: false, passkey: false, secondFactor: 'off' },
   uploads: { users: false, maxBytes: 10_485_760, types: ['*/*'] },
   providerFromEmail: null,

@@ -549,6 +549,8 @@ export const en = {
     secondFactorWhy: 'Users can set up an authenticator app for sign-in.',
     signUps: 'Open sign-up',
     signUpsWhy: 'Anyone can create an account.',
+    strictSessions: 'Strict sessions',
+    strictSessionsWhy: 'Disabled and signed-out users lose writes immediately.',
     directory: {
       title: 'Directory',
       why: 'Users of the app can find each other. They see these fields of users.',

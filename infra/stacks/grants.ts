@@ -144,6 +144,11 @@ const grants = defineGrants({
     ],
     statement: (stores, sessions) => onItems(stores, sessionKeys[sessions], keepingItems),
   },
+  'strict-sessions': {
+    why: 'asking whether the session of a user still stands, before something is written for them',
+    reachedBy: ['accounts/sessions.ts#requireUserSession'],
+    statement: (stores) => onItems(stores, everyProject, ['GetItem']),
+  },
   'user-sessions': {
     why: 'refresh sessions of end users, behind the API of developers',
     reachedBy: [
@@ -403,7 +408,8 @@ export const permissionsOfRoute = (
   reached: ReadonlySet<string>,
   route: Pick<Route, 'access' | 'method'>,
 ): readonly Permission[] => {
-  const needed = neededBy(reached, 'sessions');
+  // Only writes look up the session of a user.
+  const needed = neededBy(reached, 'sessions').filter((one) => one !== 'strict-sessions' || !isRead(route));
   const checks = route.access === 'developer' && !isRead(route) && !needed.includes('sessions');
   return checks ? [...needed, 'session-check'] : needed;
 };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { clock, nowSeconds } from '../core/clock.ts';
 import { AppError, isClientError } from '../core/errors.ts';
-import { itemKey, type Key, type PartitionKey, sortPrefix } from '../persistence/item-keys.ts';
+import { itemKey, type Key, type PartitionKey, projectScope, sortPrefix } from '../persistence/item-keys.ts';
 import { get, list, transact, type Write, write } from '../persistence/table.ts';
 import * as kinds from '../persistence/table-keys.ts';
 import { sha256 } from './single-use-secrets.ts';
@@ -72,6 +72,11 @@ export const requireSession = async (scope: SessionScope, userId: string, sessio
   const session = await get<SessionItem>(sessionKey(scope, userId, sessionId));
   if (session && session.expiresAt > nowSeconds()) return session;
   throw sessionEnded();
+};
+
+/** For projects with `strictSessions`: throws 401 `TOKEN_INVALID` if the session of an access token has ended. */
+export const requireUserSession = async (projectId: string, { userId, sessionId }: Bearer): Promise<void> => {
+  await requireSession(projectScope(projectId), userId, sessionId);
 };
 
 const recentMs = 10 * 60_000;

@@ -24,6 +24,7 @@ const shownSettings: ReadonlySet<string> = new Set([
   'allowedDomains',
   'allowPublicSignup',
   'authEnabled',
+  'strictSessions',
   'signIn',
   'uploads',
   'directory',

@@ -95,6 +95,7 @@ export const createProject = async (
       allowedDomains: settings.allowedDomains ?? ['*'],
       allowPublicSignup: settings.allowPublicSignup ?? true,
       authEnabled: settings.authEnabled ?? false,
+      ...(settings.strictSessions && { strictSessions: true }),
       ...(settings.signIn && { signIn: settings.signIn }),
       ...(settings.uploads && { uploads: settings.uploads }),
       signingKeys: [await newSigningKey(_id.toHexString())],

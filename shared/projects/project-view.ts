@@ -48,6 +48,7 @@ export const toProjectView = (record: ProjectRecord, plan: PlanName) => ({
   apiUrl: serviceSettings().PUBLIC_URL,
   plan,
   signIn: signInMethods(record.signIn),
+  strictSessions: record.strictSessions ?? false,
   uploads: userUploads(record.uploads),
   directory: record.directory ?? null,
   socialProviders: {

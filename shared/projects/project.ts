@@ -78,6 +78,8 @@ export interface Project {
   readonly restricts?: readonly Restricts[];
   /** Without it users cannot find each other. */
   readonly directory?: Directory;
+  /** Writes with the publishable key check that the user's session has not ended. */
+  readonly strictSessions?: true;
   /** The collections whose documents have or had files. */
   readonly attached?: readonly string[];
 }
@@ -189,6 +191,7 @@ export interface ProjectRecord {
   readonly hooks?: { readonly kinds: readonly EventKind[]; readonly version: number };
   readonly restricts?: readonly Restricts[];
   readonly attached?: readonly string[];
+  readonly strictSessions?: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -221,6 +224,7 @@ export const toProject = (record: ProjectRecord & OwnerFacts): Project => ({
   ...(record.hooks && { hooks: record.hooks.kinds }),
   ...(record.restricts && { restricts: record.restricts }),
   ...(record.directory && { directory: record.directory }),
+  ...(record.strictSessions && { strictSessions: true as const }),
   ...(record.attached && { attached: record.attached }),
 });
 

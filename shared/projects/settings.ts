@@ -121,6 +121,9 @@ const changeable = {
   allowedDomains: v.optional(about(allowedDomains, 'Origins whose pages can call the public API. Default: *.')),
   allowPublicSignup: v.optional(about(flag, 'Whether users can sign up with the publishable key. Default: true.')),
   authEnabled: v.optional(about(flag, 'Turns user accounts on. Default: false.')),
+  strictSessions: v.optional(
+    about(flag, 'Whether writes check that the session of the user has not ended. Default: false.'),
+  ),
   signIn: v.optional(about(signIn, 'Sign-in methods of users. Omitted members keep their value.')),
   uploads: v.optional(about(uploads, 'Uploads by users. Omitted members keep their value.')),
 };

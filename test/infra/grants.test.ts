@@ -19,6 +19,7 @@ import { rotate, startSession } from '../../shared/accounts/refresh-sessions.ts'
 import {
   listSessions,
   requireSession,
+  requireUserSession,
   revokeAllSessions,
   revokeSession,
   signOut,
@@ -136,6 +137,7 @@ const granted: Readonly<Record<Permission, Readonly<Record<Sessions, string>>>> 
   sessions: { users: `${sessionActions} "p#*"`, developers: `${sessionActions} "d#developers"` },
   'user-sessions': same(`${sessionActions} "p#*"`),
   'developer-sessions': same(`${sessionActions} "d#developers"`),
+  'strict-sessions': same('GetItem on Table keys "p#*"'),
   'session-check': same('GetItem on Table keys "d#developers"'),
   'dashboard-github': same('GetSecretValue on DashboardGithubSecret'),
   'email-tokens': {
@@ -333,6 +335,13 @@ describe('every command that the code sends is granted', () => {
     answerWith({});
     await requireSession(developerScope, '0123456789abcdef01234567', 's1').catch(() => undefined);
     expectGranted(granted['session-check'].developers);
+  });
+
+  test('checking the session of a user before a write', async () => {
+    answerWith({});
+    const userId = '0123456789abcdef01234567';
+    await requireUserSession(userId, { userId, sessionId: userId }).catch(() => undefined);
+    expectGranted(granted['strict-sessions'].users);
   });
 
   test('counting the proposals of the schema assistant', async () => {

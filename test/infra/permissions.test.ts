@@ -15,7 +15,8 @@ describe('permissions of a function', () => {
     const ofData = routePermissions.filter(({ area }) => area === 'data');
     const needed = new Set(ofData.flatMap(({ permissions }) => permissions));
     const queues = ['webhook-queue', 'work-queue'];
-    expect([...needed].sort()).toEqual(['answers', 'encryption', 'mongodb', 'nudges', 'repeats', ...queues]);
+    const stores = ['answers', 'encryption', 'mongodb', 'nudges', 'repeats', 'strict-sessions'];
+    expect([...needed].sort()).toEqual([...stores, ...queues].sort());
     const reads = ofData.filter(({ route }) => isRead(route));
     expect(reads.length).toBeGreaterThan(3);
     const read = new Set(reads.flatMap(({ permissions }) => permissions));

@@ -13,7 +13,7 @@ const ways = ['password', 'emailCode', 'passkey', 'anonymous'] as const;
 
 /** User accounts of the app: on or off, who can sign up, and the providers. */
 export const SignInSettings = ({ project }: SettingsProps) => {
-  const { _id: projectId, authEnabled, allowPublicSignup, signIn, socialProviders } = project;
+  const { _id: projectId, authEnabled, allowPublicSignup, strictSessions, signIn, socialProviders } = project;
   const saved = (hints: readonly string[] = []) => say([t.settings.saved, ...hints].join(' '));
   const change = async (body: Input<'update-project'>['body']) => {
     saved((await request('update-project', { projectId, body })).hints);
@@ -31,6 +31,12 @@ export const SignInSettings = ({ project }: SettingsProps) => {
         hint={t.settings.signUpsWhy}
         on={allowPublicSignup}
         onChange={(on) => change({ allowPublicSignup: on })}
+      />
+      <Switch
+        label={t.settings.strictSessions}
+        hint={t.settings.strictSessionsWhy}
+        on={strictSessions}
+        onChange={(on) => change({ strictSessions: on })}
       />
       {ways.map((way) => (
         <Switch

@@ -36,6 +36,7 @@ export const project = {
   allowedDomains: v.array(v.string()),
   allowPublicSignup: v.boolean(),
   authEnabled: v.boolean(),
+  strictSessions: v.boolean(),
   signIn: v.object({
     password: v.boolean(),
     emailCode: v.boolean(),

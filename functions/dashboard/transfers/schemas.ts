@@ -82,7 +82,12 @@ const exportFields = {
   ...common,
   format: v.picklist(exportFormats),
   includeDeleted: v.boolean(),
-  where: v.nullable(v.pipe(v.record(v.string(), v.unknown()), v.metadata({ description: 'Its condition.' }))),
+  where: v.nullable(
+    v.pipe(
+      v.record(v.string(), v.pipe(v.unknown(), v.metadata({ description: 'Any value.' }))),
+      v.metadata({ description: 'Its condition.' }),
+    ),
+  ),
   count: v.number(),
   bytes: v.number(),
 };

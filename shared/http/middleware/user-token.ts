@@ -1,3 +1,4 @@
+import { requireUserSession } from '../../accounts/sessions.ts';
 import { verifyAccessToken } from '../../accounts/tokens.ts';
 import {
   type Collection,
@@ -21,10 +22,13 @@ export interface WithCaller {
 /** The user that a token identifies, or why there is none. */
 type Identity = Pick<Caller, 'mfa'> & ({ readonly userId: string } | { readonly refusal: AppError });
 
-const identify = async (project: Project, token: string | undefined): Promise<Identity> => {
+/** With `strictSessions`, a write also needs a session that has not ended, which costs one look-up. */
+const identify = async (project: Project, token: string | undefined, writes: boolean): Promise<Identity> => {
   if (!token) return { refusal: tokenMissing() };
   try {
-    const { userId, amr } = await verifyAccessToken(project, token);
+    const bearer = await verifyAccessToken(project, token);
+    if (writes && project.strictSessions) await requireUserSession(project.id, bearer);
+    const { userId, amr } = bearer;
     const record = currentRequest.getStore();
     if (record) record.userId = userId;
     return { userId, ...(amr?.includes('mfa') && { mfa: true }) };
@@ -54,7 +58,7 @@ export const readerOf = async (
   headers: Event['headers'],
 ): Promise<(collection: Collection) => Caller> => {
   if (keyKind === 'secret') return () => ({ kind: 'secret' });
-  const identity = await identify(project, bearerToken(headers));
+  const identity = await identify(project, bearerToken(headers), false);
   return (collection) => callerOf(collection, identity, false);
 };
 
@@ -67,7 +71,7 @@ export const userToken = (writes: boolean): Middleware<Keyed & WithCollection, W
   before: async ({ event, context: { keyKind, project, collection } }) => {
     if (keyKind === 'secret') return { access: { project, collection, caller: { kind: 'secret' } } };
     if (writes && !collection.rls.enabled) throw securityRequired(collection.name);
-    const identity = await identify(project, bearerToken(event.headers));
+    const identity = await identify(project, bearerToken(event.headers), writes);
     return { access: { project, collection, caller: callerOf(collection, identity, writes) } };
   },
 });
@@ -79,7 +83,11 @@ export const userToken = (writes: boolean): Middleware<Keyed & WithCollection, W
 export const fileCaller = ({ uploads = false, anyone = false } = {}): Middleware<Keyed, WithCaller> => ({
   before: async ({ event, context }) => {
     if (uploads && context.keyKind === 'publishable' && !context.project.uploads.users) throw wrongKind.secret();
-    const identity = await identify(context.project, bearerToken(event.headers));
+    const identity = await identify(
+      context.project,
+      bearerToken(event.headers),
+      uploads && context.keyKind === 'publishable',
+    );
     const isMissing = 'refusal' in identity && identity.refusal.code === 'TOKEN_MISSING';
     if (context.keyKind === 'publishable' && 'refusal' in identity && !(anyone && isMissing)) throw identity.refusal;
     return { caller: { kind: context.keyKind, ...('userId' in identity ? identity : {}) } };
@@ -93,7 +101,7 @@ export const fileCaller = ({ uploads = false, anyone = false } = {}): Middleware
 export const batchCaller = (): Middleware<Keyed, WithCaller> => ({
   before: async ({ event, context: { project, keyKind } }) => {
     if (keyKind === 'secret') return { caller: { kind: keyKind } };
-    const identity = await identify(project, bearerToken(event.headers));
+    const identity = await identify(project, bearerToken(event.headers), true);
     if ('refusal' in identity) throw identity.refusal;
     return { caller: { kind: keyKind, ...identity } };
   },
