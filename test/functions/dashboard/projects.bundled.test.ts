@@ -67,6 +67,7 @@ describe('creating a project', () => {
           providerFromEmail: null,
           database: { external: false },
           storage: { external: false },
+          strictSessions: false,
           createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
           updatedAt: expect.stringMatching(/^\d{4}-.*Z$/),
           role: 'owner',

@@ -87,8 +87,8 @@ describe('a CSV export', () => {
     await at.fill(collection, 60, (n) => ({ text: 'é'.repeat(100_000), [`only${n}`]: n }));
     const { body } = await at.dashboard('POST', collection, 'exports', { format: 'csv' });
     const { _id } = body.data;
-    for (let state = ''; state !== 'done'; ) {
-      await runTransfer(_id, 0);
+    for (let state = 'running'; state === 'running' || state === 'queued'; ) {
+      await runTransfer(_id, 1);
       ({ state } = (await at.dashboard('GET', collection, `exports/${_id}`)).body.data);
     }
     const done = await at.ended(collection, 'exports', _id);
