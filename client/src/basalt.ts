@@ -1,4 +1,5 @@
 import { authOf } from './auth.ts';
+import { batchOf } from './batch.ts';
 import { Collection } from './collection.ts';
 import { connection, newId } from './connection.ts';
 import { filesOf } from './files.ts';
@@ -17,6 +18,8 @@ export interface App<S extends { [N in keyof S]: Shape }> {
   readonly auth: ReturnType<typeof authOf<S>>;
   readonly files: ReturnType<typeof filesOf>;
   readonly mail: ReturnType<typeof mailOf>;
+  /** Several writes in one request, all or none, or with `{ each: true }` each on its own. */
+  readonly batch: ReturnType<typeof batchOf<S>>;
   /** Creates an id for a new document: 24 hexadecimal digits that begin with the time. */
   readonly newId: () => string;
   /** A collection by name, for names that the app uses for something else. */
@@ -55,6 +58,7 @@ export const basalt = <S extends { [N in keyof S]: Shape } = Record<string, AnyS
     auth: authOf<S>(base, key, send, session),
     files: filesOf(sendAs, fetching),
     mail: mailOf(send),
+    batch: batchOf<S>(sendAs),
     newId,
     collection,
   };

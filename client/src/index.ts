@@ -13,6 +13,7 @@ export type {
 } from './auth.ts';
 export { type App, type Basalt, basalt, type Options } from './basalt.ts';
 export { BasaltError, type FieldError } from './basalt-error.ts';
+export type { BatchResult, BatchWrite, IdOf, QueuedWrite } from './batch.ts';
 export type {
   ChangeOptions,
   Collection,
