@@ -32,6 +32,27 @@ describe('the guide to counters and stock', () => {
     expect(await project.api('GET', `/api/data/wares/${id}`)).toMatchObject({ body: { stock: 0, sold: 20 } });
   });
 
+  test('its joint writes sell one piece with an order and its item, and add an item of an open order', async () => {
+    const { body: wares } = await project.api<{ data: { items: { _id: string; name: string }[] } }>(
+      'GET',
+      '/api/data/wares?name=Chair',
+    );
+    const [chair] = wares.data.items;
+    // One piece was sold before, by a single update.
+    expect(chair).toMatchObject({ stock: 18, sold: 1, tags: ['sale', 'seen'] });
+    const { body } = await project.api<{ data: { items: { _id: string; total: number; open: boolean }[] } }>(
+      'GET',
+      '/api/data/orders?sort=_id',
+    );
+    expect(body.data.items).toMatchObject([
+      { total: 40, open: true },
+      { total: 5, open: true },
+    ]);
+    const items = await project.api<{ data: { items: object[] } }>('GET', '/api/data/orderItems');
+    const item = { order: body.data.items[0]?._id, ware: chair?._id };
+    expect(items.body.data.items).toMatchObject([item, item]);
+  });
+
   test('every example of the table is an update that succeeds', async () => {
     const id = await insert({ name: 'Lamp', stock: 1, lines: [{ sku: 'a' }], meta: { note: 'x' }, log: [] });
     const examples = [...text.matchAll(/`(\{"\$\w+":.*?\})`[,| ]/g)].map(([, json = '']) => json);
