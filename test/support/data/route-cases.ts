@@ -100,7 +100,7 @@ const bodies = {
   'aggregate-documents': { pipeline: [{ $match: { text: 'a' } }, { $limit: 1 }] },
   'create-project-document': { text: 'a', nested: { text: 'b' }, list: ['c'] },
   'update-project-document': { text: 'c', 'nested.text': 'd' },
-  'start-export': { format: 'json', includeDeleted: true },
+  'start-export': { format: 'json', includeDeleted: true, where: { n: 1 } },
   'start-import': { format: 'csv', content: 'text\na' },
   'exchange-code': { token: 'sample', rtCode: 'sample' },
   'sign-up-developer': { email: 'sample@example.com', password: 'sample-password' },
@@ -165,6 +165,7 @@ const bodies = {
     changes: true,
     closed: true,
     unique: [{ fields: ['text'], ignoreCase: true, keepTrashed: true }],
+    effects: [],
   },
   'update-collection': {
     name: 'sample',
@@ -174,6 +175,7 @@ const bodies = {
     changes: true,
     closed: true,
     unique: [{ fields: ['text'], ignoreCase: true, keepTrashed: true }],
+    effects: [],
     force: true,
   },
   'create-webhook': {
