@@ -57,7 +57,7 @@ const shown: Readonly<Record<string, readonly string[]>> = {
   'docs/guides/row-security.md': ['TOKEN_MISSING', 'MFA_REQUIRED'],
   'docs/guides/safe-writes.md': ['IDEMPOTENCY_KEY_REUSED', 'REVISION_MISMATCH'],
   'docs/guides/team-and-tokens.md': ['ROLE_REQUIRED', 'SCOPE_REQUIRED'],
-  'docs/guides/usage-and-assistant.md': ['NOT_SET_UP'],
+  'docs/guides/usage-and-assistant.md': ['DOCUMENT_NOT_FOUND', 'NOT_SET_UP'],
 };
 
 test.each(['README.md', ...globSync('docs/guides/*.md', { cwd: root })].filter((page) => blocksOf(page).length > 0))(
