@@ -87,12 +87,12 @@ test('400 when a server accepts everything and stores nothing', async () => {
 });
 
 test.each<[string, number, string, string | undefined, string]>([
-  ['does not know the key', 403, 'InvalidAccessKeyId', 'accessKeyId', 'refused accessKeyId'],
-  ['finds the signature wrong', 403, 'SignatureDoesNotMatch', 'accessKeyId', 'refused accessKeyId'],
+  ['does not know the key', 403, 'InvalidAccessKeyId', 'accessKeyId', 'rejected accessKeyId'],
+  ['finds the signature wrong', 403, 'SignatureDoesNotMatch', 'accessKeyId', 'rejected accessKeyId'],
   ['lets the key do nothing', 403, 'AccessDenied', 'accessKeyId', 'does not let this access key write'],
   ['has no such bucket', 404, 'NoSuchBucket', 'bucket', 'bucket does not exist'],
   ['is in another region', 400, 'AuthorizationHeaderMalformed', 'region', 'region is not'],
-  ['fails', 500, 'InternalError', undefined, 'it answered 500'],
+  ['fails', 500, 'InternalError', undefined, 'it returned 500'],
 ])('400 when a storage %s', async (_what, status, code, field, message) => {
   const { endpoint } = await endpointOf(xml(status, code));
   await expectRefused(endpoint, field, message);
