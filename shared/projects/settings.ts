@@ -57,7 +57,7 @@ const uploadType = v.pipe(
   atMost(100),
   v.regex(
     /^(?:\*\/\*|[a-z0-9][a-z0-9.+-]*\/(?:\*|[a-z0-9][a-z0-9.+-]*))$/,
-    'must be a media type such as image/png, image/* or */*',
+    'must be a media type such as image/png or image/*',
   ),
 );
 
@@ -79,7 +79,7 @@ const uploads = exactObject({
         listOf(uploadType, 50, 'must have 1 to 50 types', 'must be an Array'),
         v.minLength(1, 'must have 1 to 50 types'),
       ),
-      'Media types that users can upload. Default: */*.',
+      'Media types that users can upload. By default all of them.',
     ),
   ),
 });

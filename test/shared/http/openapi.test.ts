@@ -45,6 +45,16 @@ describe.each(apis)('the document of the %s API', (_name, document, tables) => {
     expect(ids.filter((id) => !/-patch$/.test(id)).sort()).toEqual(rows.sort());
   });
 
+  test('has no description that ends a comment of a generated client', () => {
+    const found: string[] = [];
+    JSON.stringify(document, (key, value) => {
+      if (['description', 'summary'].includes(key) && typeof value === 'string' && value.includes('*/'))
+        found.push(value);
+      return value;
+    });
+    expect(found).toEqual([]);
+  });
+
   test('declares a type for every value', () => {
     const unsaid: string[] = [];
     const walk = (value: unknown, path: string): void => {
