@@ -5,6 +5,7 @@ import { clock } from '../../core/clock.ts';
 import { AppError, type ErrorDetail, isClientError } from '../../core/errors.ts';
 import { logFailure } from '../../core/log.ts';
 import { inTransaction, onProject } from '../../persistence/mongo.ts';
+import { isUnavailable } from '../../persistence/mongo-errors.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import type { Project } from '../../projects/project.ts';
 import type { AccessContext } from '../access/access.ts';
@@ -148,9 +149,14 @@ const writtenRevision = (write: JointWrite): number => {
   return write.kind === 'insert' ? revisionOf(write.document) : 0;
 };
 
-/** Undoes the writes of a scope, the last one first. Returns those that stay. */
-const undoAll = async ({ done }: JointScope): Promise<JointScope['done']> => {
-  const stayed: JointScope['done'] = [];
+type Stayed = JointScope['done'][number] & {
+  /** The undo failed, for example because the database is down. */
+  readonly isUnknown?: true;
+};
+
+/** Undoes the writes of a scope, the last one first. Returns those that stay, or may stay. */
+const undoAll = async ({ done }: JointScope): Promise<Stayed[]> => {
+  const stayed: Stayed[] = [];
   const revisions = new Map<string, number>();
   for (const write of done.toReversed()) {
     const name = `${write.context.collection.name} ${write._id}`;
@@ -160,19 +166,21 @@ const undoAll = async ({ done }: JointScope): Promise<JointScope['done']> => {
       if (undone?.revision !== undefined) revisions.set(name, undone.revision);
     } catch (error) {
       logFailure({ message: 'A write of a batch was not undone', project: write.context.project.id }, error);
-      stayed.unshift(write);
+      stayed.unshift({ ...write, isUnknown: true });
     }
   }
   return stayed;
 };
 
-const partlyDone = (refused: unknown, stayed: JointScope['done']): AppError => {
+const partlyDone = (refused: unknown, stayed: readonly Stayed[]): AppError => {
   const known = refused instanceof AppError ? refused : undefined;
   const first: readonly ErrorDetail[] = known?.errors ?? [{ message: known?.message ?? 'The service failed.' }];
-  const others = stayed.map(({ index, context }) => ({
+  const others = stayed.map(({ index, context, isUnknown }) => ({
     ...(index !== undefined && { index }),
     collection: context.collection.name,
-    message: `This write of "${context.collection.name}" stayed, because the document was changed again`,
+    message: isUnknown
+      ? `This write of "${context.collection.name}" may have stayed, because the undo failed`
+      : `This write of "${context.collection.name}" stayed, because the document was changed again`,
   }));
   const message = `A write was rejected (${known?.code ?? 'INTERNAL_ERROR'}: ${known?.message ?? 'the service failed'}). ${stayed.length} earlier writes could not be undone; errors lists them.`;
   return new AppError('BATCH_PARTLY_DONE', message, { errors: [...first, ...others], cause: refused });
@@ -210,7 +218,7 @@ export interface Joint<T> {
  * Runs writes all or none, one after the other: in a transaction, or on a server without transactions with an undo
  * of those that were done before one was refused. `act` uses the usual functions for documents, and may run several
  * times. Publishing and the documents that follow wait for the commit. Joins a joint run that is around it. Throws
- * the error of `act`; 503 `TOO_MANY_WRITERS`; 409 `BATCH_PARTLY_DONE` if not everything could be undone.
+ * the error of `act`; 503 if an outage interrupted the only write; 503 `TOO_MANY_WRITERS`; 409 `BATCH_PARTLY_DONE` if not everything could be undone.
  */
 export const jointly = async <T>(project: Project, act: () => Promise<T>): Promise<Joint<T>> => {
   const around = currentScope.getStore();
@@ -237,6 +245,9 @@ export const jointly = async <T>(project: Project, act: () => Promise<T>): Promi
     return { result, isAtomic: false };
   } catch (error) {
     const stayed = await undoAll(undoable);
+    // Of a write that an outage interrupted, nothing is known, as in a request of its own: 503.
+    const isUnknown = stayed.every(({ isUnknown: unknown, index }) => unknown && index === undoable.index);
+    if (isUnknown && stayed.length > 0 && isUnavailable(error)) throw error;
     if (stayed.length > 0) throw partlyDone(error, stayed);
     await abandon(undoable);
     throw error;

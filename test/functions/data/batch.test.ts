@@ -1,4 +1,4 @@
-import { Collection } from 'mongodb';
+import { Collection, MongoNetworkError } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as createDocuments } from '../../../functions/data/create-documents.ts';
 import { handler as runBatch } from '../../../functions/data/run-batch.ts';
@@ -393,6 +393,44 @@ describe('the undo of a batch', () => {
     const codes = new Set(answers.slice(50).map(({ body }) => (body as Body).code));
     expect(codes.has('BATCH_PARTLY_DONE')).toBe(false);
     expect(await stockOf(product)).toBe(1000 + done);
+  });
+
+  /** From a number of inserts on, every change fails as if the database were down. */
+  const downAfter = (inserts: number): void => {
+    const { insertOne } = Collection.prototype;
+    let done = 0;
+    const down = async () => {
+      throw new MongoNetworkError('connection closed');
+    };
+    vi.spyOn(Collection.prototype, 'insertOne').mockImplementation(function (this: Collection, ...given) {
+      done += 1;
+      if (done <= inserts) return insertOne.apply(this, given);
+      for (const name of ['findOneAndUpdate', 'updateOne', 'deleteOne', 'bulkWrite'] as const) {
+        vi.spyOn(Collection.prototype, name).mockImplementation(down);
+      }
+      return down();
+    });
+  };
+
+  test('503 DATABASE_UNAVAILABLE when the database fails during the first write and its undo', async () => {
+    downAfter(0);
+    const { status, body } = await batchHere([inserting('orders', { total: 1 })]);
+    vi.restoreAllMocks();
+    expect({ status, code: body.code }).toEqual({ status: 503, code: 'DATABASE_UNAVAILABLE' });
+  });
+
+  test('409 BATCH_PARTLY_DONE with the writes that may have stayed when the database fails later', async () => {
+    const orders = await countOf('orders');
+    downAfter(1);
+    const { status, body } = await batchHere([inserting('orders', { total: 1 }), inserting('fed', { n: 1 })]);
+    vi.restoreAllMocks();
+    expect({ status, code: body.code }).toEqual({ status: 409, code: 'BATCH_PARTLY_DONE' });
+    expect(body.errors).toMatchObject([
+      { index: 1 },
+      { index: 0, collection: 'orders', message: expect.stringContaining('may have stayed') },
+      { index: 1, collection: 'fed', message: expect.stringContaining('may have stayed') },
+    ]);
+    expect(await countOf('orders')).toBe(orders + 1);
   });
 
   test('a process that dies at any step leaves a beginning of the writes, and nothing else', async () => {
