@@ -64,7 +64,7 @@ export const commands: Readonly<Record<string, Command>> = {
   link: {
     usage: 'link ID',
     summary: 'link this folder to a project',
-    about: 'Writes basalt.config.json, and basalt.schema.json if there is none.',
+    about: 'Writes basalt.config.json, and basalt.schema.json if it is missing.',
     options: { yes },
     positionals: [1, 1],
     run: (terminal, values, [id = '']) => link(terminal, values, id),

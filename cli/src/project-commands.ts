@@ -35,7 +35,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Writes the link, and the schema file if there is none. */
+/** Writes the link, and the schema file if it is missing. */
 const linkFolder = async (terminal: Terminal, linked: Linked, project: ProjectRecord, json = false): Promise<void> => {
   const { url } = linked.dashboard;
   await writeConfig(terminal, { url, projectId: project._id });

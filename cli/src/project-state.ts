@@ -43,7 +43,7 @@ interface WebhookRecord extends JsonObject {
 
 const parallel = 4;
 
-/** Maps with a few calls at a time, so that a large project does not meet the rate limit at once. */
+/** Maps with a few calls at a time, so that a large project does not exceed the rate limit. */
 const mapConcurrent = async <T, R>(items: readonly T[], map: (item: T) => Promise<R>): Promise<R[]> => {
   const results: R[] = [];
   const queue = items.entries();

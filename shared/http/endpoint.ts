@@ -25,6 +25,9 @@ interface Ended {
 
 const tenths = (ms: number): number => Math.round(ms * 10) / 10;
 
+/** Characters. A rejected larger body is not parsed again. */
+const maxSearchedBody = 65_536;
+
 /** The values that a request sent. */
 function* valuesOf({ pathParameters, rawQueryString, body, isBase64Encoded }: Event): Generator<unknown> {
   yield pathParameters ?? {};
@@ -57,7 +60,7 @@ const refusedOf = ({ event, context }: Ended, { path }: NamedRoute) => {
     requestId,
     address: sourceAddress(event),
     collection: context.namedCollection,
-    sent: () => valuesOf(event),
+    sent: () => ((event.body?.length ?? 0) > maxSearchedBody ? undefined : valuesOf(event)),
   });
 };
 

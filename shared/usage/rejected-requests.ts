@@ -51,8 +51,8 @@ export interface EndedRequest {
   readonly address: string;
   readonly requestId: string;
   readonly collection: Pick<Collection, 'name' | 'schema'> | undefined;
-  /** Values of the request, from its path, query and body. */
-  readonly sent: () => Iterable<unknown>;
+  /** Values of the request, from its path, query and body; `undefined` if the body is too large to look for them. */
+  readonly sent: () => Iterable<unknown> | undefined;
 }
 
 const statuses = { from: 400, below: 500 } as const;
@@ -80,21 +80,28 @@ export const networkOf = (address: string): string => {
 /** Requests with more values show no message, so that a large body costs little. */
 const maxValues = 5000;
 
-const leavesOf = (sent: Iterable<unknown>): readonly string[] | undefined => {
+/** The values in what was sent, the longest first; `undefined` for too many. */
+const leavesOf = (sent: Iterable<unknown> | undefined): readonly string[] | undefined => {
+  if (!sent) return undefined;
   const left = [...sent];
   const leaves = new Set<string>();
   for (let value = left.pop(); value !== undefined || left.length > 0; value = left.pop()) {
-    if (leaves.size + left.length > maxValues) return undefined;
-    if (typeof value === 'object' && value !== null) left.push(...Object.values(value));
-    else if (value !== null && value !== undefined && value !== '') leaves.add(String(value));
+    const inside = typeof value === 'object' && value !== null ? Object.values(value) : [];
+    if (leaves.size + left.length + inside.length > maxValues) return undefined;
+    left.push(...inside);
+    if (['string', 'number', 'boolean'].includes(typeof value) && value !== '') leaves.add(String(value));
   }
-  return [...leaves].sort((a, b) => b.length - a.length);
+  return [...leaves].sort((one, other) => other.length - one.length);
 };
 
 const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
 /** Replaces the values that the request sent, except names of the collection and its fields. */
-const withoutValues = (message: string, sent: Iterable<unknown>, collection: EndedRequest['collection']): string => {
+const withoutValues = (
+  message: string,
+  sent: Iterable<unknown> | undefined,
+  collection: EndedRequest['collection'],
+): string => {
   const values = leavesOf(sent);
   if (!values) return '…';
   const names = new Set([collection?.name, ...(collection?.schema ?? []).map(({ key }) => key)]);
@@ -121,9 +128,7 @@ const refusalOf = ({
   requestId,
 }: EndedRequest): RejectedRequest => {
   const { code, errors = [] } = error;
-  const fields = new Set(
-    errors.flatMap(({ field }) => (field === undefined ? [] : [cutText(field, maxFieldLength, '…')])),
-  );
+  const fields = new Set(errors.flatMap(({ field }) => (!field ? [] : [cutText(field, maxFieldLength, '…')])));
   return {
     _id: randomUUID(),
     at: new Date(clock.now()),

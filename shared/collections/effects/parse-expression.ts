@@ -18,7 +18,7 @@ export const invalidEffect = (at: string, reason: string): AppError => {
   return new AppError('INVALID_EFFECT', message, { errors: [{ field, message }] });
 };
 
-/** Where an expression stands. */
+/** The place of an expression in an effect. */
 export interface EffectScope {
   readonly at: string;
   readonly collection: Collection;

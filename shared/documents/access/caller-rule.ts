@@ -9,7 +9,7 @@ import { type CallerRule, callerRuleOf, userOf } from './rules-of.ts';
 
 /**
  * Decides a rule about the caller alone. Throws 403 `RULE_DENIED`, or 401 `TOKEN_MISSING` if only a user could be
- * allowed and there is none. Costs one command if the rule needs the user's record.
+ * allowed and nobody is signed in. Costs one command if the rule needs the user's record.
  */
 export const requireCallerRule = async (
   project: Project,

@@ -23,7 +23,7 @@ interface Found {
   readonly revision?: number;
 }
 
-/** Reads an active document; 404 if there is none. */
+/** Reads an active document. Throws 404 if it is missing. */
 const findActive = async ({ project, collection }: AccessContext, id: string): Promise<Document> => {
   const _id = documentId(id);
   const raw = await onProject(project, (db) => findFirstRaw(db, collection.name, { _id }));
