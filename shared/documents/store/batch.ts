@@ -16,6 +16,7 @@ import {
   storedResponse,
   storeResponse,
 } from '../../persistence/idempotency.ts';
+import { isUnavailable } from '../../persistence/mongo-errors.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import { maxPageBytes } from '../page-size.ts';
@@ -45,12 +46,12 @@ const namesIn = (writes: readonly unknown[]): readonly string[] =>
     return typeof name === 'string' && isCollectionName(name) && !isUsersName(name) ? [name] : [];
   });
 
-/** Adds the number of a write to its error. */
+/** Adds the number of a write to its error. An outage is the error of no write. */
 const forWrite = async <T>(index: number, act: () => T | Promise<T>): Promise<T> => {
   try {
     return await act();
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
+    if (!(error instanceof AppError) || isUnavailable(error)) throw error;
     const { code, message, retryAfter, data, etag, cause } = error;
     throw new AppError(code, `${message} (write ${index})`, {
       errors: atIndex(error, index),

@@ -172,11 +172,13 @@ const undoAll = async ({ done }: JointScope): Promise<Stayed[]> => {
   return stayed;
 };
 
-const partlyDone = (refused: unknown, stayed: readonly Stayed[]): AppError => {
+const partlyDone = (refused: unknown, stayed: readonly Stayed[], index: number | undefined): AppError => {
   const known = refused instanceof AppError ? refused : undefined;
-  const first: readonly ErrorDetail[] = known?.errors ?? [{ message: known?.message ?? 'The service failed.' }];
-  const others = stayed.map(({ index, context, isUnknown }) => ({
-    ...(index !== undefined && { index }),
+  const first: readonly ErrorDetail[] = known?.errors ?? [
+    { ...(index !== undefined && { index }), message: known?.message ?? 'The service failed.' },
+  ];
+  const others = stayed.map(({ index: at, context, isUnknown }) => ({
+    ...(at !== undefined && { index: at }),
     collection: context.collection.name,
     message: isUnknown
       ? `This write of "${context.collection.name}" may have stayed, because the undo failed`
@@ -248,7 +250,7 @@ export const jointly = async <T>(project: Project, act: () => Promise<T>): Promi
     // Of a write that an outage interrupted, nothing is known, as in a request of its own: 503.
     const isUnknown = stayed.every(({ isUnknown: unknown, index }) => unknown && index === undoable.index);
     if (isUnknown && stayed.length > 0 && isUnavailable(error)) throw error;
-    if (stayed.length > 0) throw partlyDone(error, stayed);
+    if (stayed.length > 0) throw partlyDone(error, stayed, undoable.index);
     await abandon(undoable);
     throw error;
   }
