@@ -73,7 +73,8 @@ const withoutMongo: ReadonlyMap<string, number> = new Map([
   ['delete-file', 404],
   ['change-visibility', 404],
   ['sign-links', 200],
-  ['list-own-files', 200],
+  // The secret key lists the files of a document only.
+  ['list-own-files', 403],
   ['start-sign-in', 302],
   ['begin-sign-in', 200],
   ['finish-sign-in', 302],
