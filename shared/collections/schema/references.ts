@@ -39,13 +39,19 @@ export const parseReference = (
   return { ...(exists && { exists: true as const }), ...(onDelete != null && onDelete !== 'none' && { onDelete }) };
 };
 
-const isChecked = ({ exists, items, fields = [] }: ValueType): boolean =>
-  exists === true || (items !== undefined && isChecked(items)) || fields.some(isChecked);
+const checkedBy = ({ exists, ref, items, fields = [] }: ValueType): readonly string[] => [
+  ...(exists && ref !== undefined ? [ref] : []),
+  ...(items ? checkedBy(items) : []),
+  ...fields.flatMap(checkedBy),
+];
 
-const checkedIn = memoizeByObject((collection: Collection) => ({ some: fieldsOf(collection).some(isChecked) }));
+/** The collections of the documents that must exist because a field of a collection, at any depth, refers to them. */
+export const checkedTargets = memoizeByObject(
+  (collection: Collection): ReadonlySet<string> => new Set(fieldsOf(collection).flatMap(checkedBy)),
+);
 
 /** Whether a field of a collection, at any depth, refers to documents that must exist. */
-export const checksReferences = (collection: Collection): boolean => checkedIn(collection).some;
+export const checksReferences = (collection: Collection): boolean => checkedTargets(collection).size > 0;
 
 /** A `Ref` that says what happens when its document is deleted. */
 export interface DeletionRef {

@@ -23,6 +23,7 @@ import { maxPageBytes } from '../page-size.ts';
 import { previewWrites } from './batch-check.ts';
 import { type BatchWrite, type IdOf, type PerformedWrite, parseWrite, performWrite } from './batch-writes.ts';
 import { atIndex, createDocument } from './insert.ts';
+import { type ForWrite, insertsAt, insertTogether } from './insert-together.ts';
 import { currentScope } from './joint-scope.ts';
 import { jointly } from './jointly.ts';
 
@@ -47,7 +48,7 @@ const namesIn = (writes: readonly unknown[]): readonly string[] =>
   });
 
 /** Adds the number of a write to its error. An outage is the error of no write. */
-const forWrite = async <T>(index: number, act: () => T | Promise<T>): Promise<T> => {
+const forWrite: ForWrite = async (index, act) => {
   try {
     return await act();
   } catch (error) {
@@ -108,9 +109,14 @@ const performAll = async ({ writes, malformed }: Parsed): Promise<PerformedWrite
     if (malformed) throw malformed;
   }
   const outcomes: PerformedWrite[] = [];
-  for (const [index, write] of writes.entries()) {
+  for (;;) {
+    const index = outcomes.length;
+    const write = writes[index];
+    if (!write) break;
     if (scope) scope.index = index;
-    outcomes.push(await forWrite(index, () => performWrite(write)));
+    const inserts = await insertsAt(writes, index);
+    if (inserts.length > 0) outcomes.push(...(await insertTogether(inserts, index, forWrite)));
+    else outcomes.push(await forWrite(index, () => performWrite(write)));
   }
   if (malformed) throw malformed;
   return outcomes;

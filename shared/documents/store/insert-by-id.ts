@@ -48,6 +48,13 @@ const documentExists = async (context: AccessContext, id: string, cause: AppErro
   }
 };
 
+/** Throws the error of an insert whose id or value is taken. */
+export const clashById =
+  (context: AccessContext, id: string) =>
+  async (clash: AppError): Promise<never> => {
+    throw clash.errors?.[0]?.field === '_id' ? await documentExists(context, id, clash) : clash;
+  };
+
 /**
  * Inserts a document under an id that the caller chose, with the rights and checks of `createDocument`. The unique
  * `_id` decides between concurrent callers. Throws 412 `DOCUMENT_EXISTS` if the id is taken, by a tombstone too; 400
@@ -60,8 +67,5 @@ export const insertById = async (
   { made }: Pick<InsertOptions, 'made'> = {},
 ): Promise<WrittenDocument> => {
   await requireInsertAccess(context);
-  const onClash = async (clash: AppError): Promise<never> => {
-    throw clash.errors?.[0]?.field === '_id' ? await documentExists(context, id, clash) : clash;
-  };
-  return insertUnder(context, body, onClash, { _id: chosenId(id), made });
+  return insertUnder(context, body, clashById(context, id), { _id: chosenId(id), made });
 };

@@ -236,6 +236,17 @@ const notingInserts = async <T>(
   }
 };
 
+/** What the caller sees of a document that they inserted: only its id if they may not read it. */
+export const shownInserted = async (context: AccessContext, document: Document): Promise<WrittenDocument> => {
+  if (obeysRules(context) && !(await mayGet(context, document))) return { document: { _id: document._id } };
+  const unreadable = hasUnreadable(context) ? await unreadableFor(context) : undefined;
+  const shown = withoutHidden(document);
+  return {
+    document: unreadable ? withoutUnreadable(unreadable, shown, document) : shown,
+    revision: revisionOf(document),
+  };
+};
+
 /** Validates a body, inserts it and returns the document. `onClash` throws for a taken value or id. */
 export const insertUnder = async (
   context: AccessContext,
@@ -263,13 +274,7 @@ export const insertUnder = async (
     });
   await countingClashes(context, () => notingInserts(context, () => [document], insert));
   await publishChange(context, [document]);
-  if (byRules && !(await mayGet(context, document))) return { document: { _id: document._id } };
-  const unreadable = hasUnreadable(context) ? await unreadableFor(context) : undefined;
-  const shown = withoutHidden(document);
-  return {
-    document: unreadable ? withoutUnreadable(unreadable, shown, document) : shown,
-    revision: revisionOf(document),
-  };
+  return shownInserted(context, document);
 };
 
 /**

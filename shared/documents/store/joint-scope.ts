@@ -23,7 +23,7 @@ export type JointWrite = { readonly context: AccessContext; readonly _id: Object
 /** Writes that are done all or none. */
 export interface JointScope {
   readonly isAtomic: boolean;
-  /** Which of several requested writes is running. */
+  /** Which of several requested writes is running; the first one if they run together. */
   index?: number;
   writes: number;
   readonly done: (JointWrite & { readonly index: number | undefined })[];
@@ -53,10 +53,10 @@ export const countWrites = (count = 1): void => {
   );
 };
 
-/** Notes a write of a joint run, so that it can be undone. */
-export const noteWrite = (write: JointWrite): void => {
+/** Notes a write of a joint run, so that it can be undone. `ahead`: it comes so many writes after the running one. */
+export const noteWrite = (write: JointWrite, ahead = 0): void => {
   const scope = currentScope.getStore();
-  scope?.done.push({ ...write, index: scope.index });
+  scope?.done.push({ ...write, index: scope.index === undefined ? undefined : scope.index + ahead });
 };
 
 /** Runs `act` now, or in a joint run after its commit, with the scope. */

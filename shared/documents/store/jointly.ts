@@ -247,8 +247,9 @@ export const jointly = async <T>(project: Project, act: () => Promise<T>): Promi
     return { result, isAtomic: false };
   } catch (error) {
     const stayed = await undoAll(undoable);
-    // Of a write that an outage interrupted, nothing is known, as in a request of its own: 503.
-    const isUnknown = stayed.every(({ isUnknown: unknown, index }) => unknown && index === undoable.index);
+    // Of a command that an outage interrupted, nothing is known, as in a request of its own: 503.
+    const { index: running = 0 } = undoable;
+    const isUnknown = stayed.every(({ isUnknown: unknown, index = 0 }) => unknown && index >= running);
     if (isUnknown && stayed.length > 0 && isUnavailable(error)) throw error;
     if (stayed.length > 0) throw partlyDone(error, stayed, undoable.index);
     await abandon(undoable);

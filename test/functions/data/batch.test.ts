@@ -1,6 +1,5 @@
 import { Collection, MongoNetworkError } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { handler as createDocuments } from '../../../functions/data/create-documents.ts';
 import { handler as runBatch } from '../../../functions/data/run-batch.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import type { RequestOptions } from '../../support/clients/client.ts';
@@ -554,15 +553,6 @@ describe('the commands of a batch', () => {
     await act();
     return (await commandsOf(act)).filter((command) => command.startsWith('mongodb'));
   };
-
-  test('ten inserts take ten, and a bulk insert of ten takes one', async () => {
-    const documents = Array.from({ length: 10 }, (_, n) => ({ n }));
-    const sent = documents.map((document) => inserting('open', document));
-    expect(await commandsFor(() => batchHere(sent))).toEqual(Array(10).fill('mongodb insert'));
-    const { secretKey: key } = project;
-    const bulk = () => invoke(createDocuments, { key, params: { collectionName: 'open' }, body: documents });
-    expect(await commandsFor(bulk)).toEqual(['mongodb insert']);
-  });
 
   test('two updates of one collection take one look-up together, and two commands each', async () => {
     const ids = [await insert('open', { n: 1 }), await insert('open', { n: 2 })];

@@ -4,6 +4,7 @@ import { permitAddresses } from '../../../../infra/local/permit-addresses.ts';
 import { closeCustomerDatabases } from '../../../../shared/customer-database/client.ts';
 import { performWrite } from '../../../../shared/documents/store/batch-writes.ts';
 import { createDocument } from '../../../../shared/documents/store/insert.ts';
+import { type ForWrite, insertTogether } from '../../../../shared/documents/store/insert-together.ts';
 import { jointly } from '../../../../shared/documents/store/jointly.ts';
 import { maxOpenMs } from '../../../../shared/persistence/transaction.ts';
 import type { Project } from '../../../../shared/projects/project.ts';
@@ -161,6 +162,49 @@ describe('writes on a replica set', () => {
     expect(names()).toEqual(['find', 'update', 'commitTransaction']);
     const [, held] = commands;
     expect(held).toMatchObject({ txnNumber: commands[0]?.txnNumber, autocommit: false });
+  });
+
+  const rejected: number[] = [];
+  const forWrite: ForWrite = async (index, act) => {
+    try {
+      return await act();
+    } catch (error) {
+      rejected.push(index);
+      throw error;
+    }
+  };
+  const insertThree = () =>
+    jointly(project, () => {
+      const inserts = [1, 2, 3].map((n) => {
+        const write = { op: 'insert', access: access(), id: new ObjectId(), isChosen: false } as const;
+        return { ...write, document: { code: `code ${n}` } };
+      });
+      return insertTogether(inserts, 4, forWrite);
+    });
+
+  test('do consecutive inserts with one command', async () => {
+    answers.insert = [{ ok: 1, n: 3 }];
+    const { result, isAtomic } = await insertThree();
+    expect([isAtomic, result.map(({ document }) => document?.code)]).toEqual([true, ['code 1', 'code 2', 'code 3']]);
+    expect(names()).toEqual(['insert', 'commitTransaction']);
+    expect(commands[0]).toMatchObject({ startTransaction: true, ordered: true });
+  });
+
+  test('409 DUPLICATE_VALUE of the second of three inserts aborts the transaction, and no command follows', async () => {
+    answers.insert = [{ ...clash, n: 1, writeErrors: [{ ...clash.writeErrors[0], index: 1 }] }];
+    rejected.length = 0;
+    await expect(insertThree()).rejects.toMatchObject({
+      code: 'DUPLICATE_VALUE',
+      message: expect.not.stringContaining('Item'),
+    });
+    expect(rejected).toEqual([5]);
+    expect(names()).toEqual(['insert', 'abortTransaction']);
+  });
+
+  test('start over after a transient failure of several inserts', async () => {
+    answers.insert = [transient, { ok: 1, n: 3 }];
+    expect((await insertThree()).isAtomic).toBe(true);
+    expect(names()).toEqual(['insert', 'abortTransaction', 'insert', 'commitTransaction']);
   });
 
   test('400 TOO_MANY_WRITES aborts above 1000 writes', async () => {

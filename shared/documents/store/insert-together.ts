@@ -1,0 +1,182 @@
+import { MongoBulkWriteError } from 'mongodb';
+import { checkedTargets } from '../../collections/schema/references.ts';
+import { type AppError, isClientError, validationFailed } from '../../core/errors.ts';
+import { onProject } from '../../persistence/mongo.ts';
+import { writeFailure } from '../../persistence/mongo-errors.ts';
+import { currentTransaction } from '../../persistence/transaction.ts';
+import { requireDatabaseRoom } from '../../projects/database-quota.ts';
+import type { AccessContext } from '../access/access.ts';
+import { hasProtected } from '../access/field-rights.ts';
+import { createLooksUp, obeysRules, requireCreate } from '../access/rule-access.ts';
+import { setsFields } from '../effects/set-fields.ts';
+import { type BatchWrite, type PerformedWrite, performWrite } from './batch-writes.ts';
+import { madeOf, type NewDocument, requireInsertAccess, shownInserted, throwUnlessRetried } from './insert.ts';
+import { clashById } from './insert-by-id.ts';
+import { countWrites, currentScope, noteWrite } from './joint-scope.ts';
+import { publishChange } from './publish.ts';
+import { missingReferences } from './references.ts';
+import { storedForm } from './stamps.ts';
+import { countingClashes } from './unique-clashes.ts';
+
+type Insert = Extract<BatchWrite, { op: 'insert' }>;
+
+/** Runs `act` for the write with this number, which is added to its error. */
+export type ForWrite = <T>(index: number, act: () => T | Promise<T>) => Promise<T>;
+
+/** True if no insert can depend on a document that the inserts before it write. */
+const areIndependent = async (access: AccessContext): Promise<boolean> => {
+  const { collection, caller } = access;
+  if (setsFields(access, 'create') || hasProtected(access)) return false;
+  if (obeysRules(access) && (await createLooksUp(access))) return false;
+  const targets = checkedTargets(collection);
+  return targets.size === 0 || (caller.kind === 'secret' && !targets.has(collection.name));
+};
+
+/** The inserts into one collection, from a write on, that one command can do; none if there are less than two. */
+export const insertsAt = async (writes: readonly BatchWrite[], first: number): Promise<readonly Insert[]> => {
+  const inserts: Insert[] = [];
+  for (const write of writes.slice(first)) {
+    const isSame = write.op === 'insert' && write.access.collection === writes[first]?.access.collection;
+    if (!isSame) break;
+    inserts.push(write);
+  }
+  const [head, second] = inserts;
+  return head && second && (await areIndependent(head.access)) ? inserts : [];
+};
+
+interface Ready {
+  readonly write: Insert;
+  readonly made: NewDocument;
+}
+
+/** Checks inserts in order. Those from the first rejected one on are left out, with its error. */
+const prepare = async (inserts: readonly Insert[], first: number, forWrite: ForWrite) => {
+  const ready: Ready[] = [];
+  let rejected: { readonly error: unknown } | undefined;
+  const checkEach = async <T>(items: readonly T[], check: (item: T, at: number) => Promise<void>): Promise<void> => {
+    for (const [at, item] of items.entries()) {
+      try {
+        await forWrite(first + at, () => check(item, at));
+      } catch (error) {
+        rejected = { error };
+        ready.splice(at);
+        return;
+      }
+    }
+  };
+  await checkEach(inserts, async (write) => {
+    const { access, document, id } = write;
+    await requireInsertAccess(access);
+    write.made ??= await madeOf(access, document, id);
+    if (obeysRules(access)) await requireCreate(access, write.made.document);
+    ready.push({ write, made: write.made });
+  });
+  const [head] = ready;
+  if (!head) return { ready, rejected };
+  const { access } = head.write;
+  const missing = await missingReferences(
+    access,
+    ready.map(({ made }) => made.document),
+  );
+  await checkEach([...ready], async ({ made }, at) => {
+    const errors = missing.filter(({ index }) => index === at);
+    if (errors.length > 0) throw validationFailed(...errors.map(({ field, message }) => ({ field, message })));
+    await requireDatabaseRoom(access.project, made.size);
+    countWrites();
+  });
+  return { ready, rejected };
+};
+
+/** The position of the insert that was rejected, and its error. */
+const rejectionIn = (error: AppError, ready: readonly Ready[]) => {
+  const [failed] = error.cause instanceof MongoBulkWriteError ? [error.cause.writeErrors].flat() : [];
+  if (!failed) return { at: 0, error };
+  return { at: failed.index, error: writeFailure(failed, ready[failed.index]?.made.document) };
+};
+
+/** Throws the error of a rejected insert. */
+const throwClash = async ({ access, id, isChosen }: Insert, clash: Error): Promise<never> => {
+  if (!isClientError(clash) || clash.code !== 'DUPLICATE_VALUE') throw clash;
+  return isChosen ? clashById(access, id.toHexString())(clash) : throwUnlessRetried(clash);
+};
+
+/**
+ * Inserts with one command. Without a transaction the insert that it rejects is done again alone, which decides; those
+ * after it are left.
+ */
+const insertSome = async (
+  ready: readonly [Ready, ...Ready[]],
+  first: number,
+  forWrite: ForWrite,
+): Promise<PerformedWrite[]> => {
+  const { access } = ready[0].write;
+  const { project, collection } = access;
+  const scope = currentScope.getStore();
+  if (scope) scope.index = first;
+  let [inserted, rejectedAt] = [0, 0];
+  const note = (count: number) => {
+    inserted = count;
+    for (const [at, { made }] of ready.slice(0, count).entries()) {
+      noteWrite({ context: access, kind: 'insert', _id: made.document._id, document: made.document }, at);
+    }
+  };
+  try {
+    await countingClashes(access, async () => {
+      const stored = ready.map(({ made }) => storedForm(project, made));
+      try {
+        await onProject(project, (db) => db.collection(collection.name).insertMany(stored, { ordered: true }));
+        note(ready.length);
+      } catch (error) {
+        if (!isClientError(error)) {
+          // After an outage they may have happened.
+          note(ready.length);
+          throw error;
+        }
+        const { at, error: clash } = rejectionIn(error, ready);
+        note(at);
+        rejectedAt = at;
+        const rejected = ready[at]?.write;
+        if (!rejected || currentTransaction.getStore()) await throwClash(rejected ?? ready[0].write, clash);
+      }
+    });
+  } catch (error) {
+    return forWrite(first + rejectedAt, () => {
+      throw error;
+    });
+  }
+  const done = ready.slice(0, inserted);
+  await publishChange(
+    access,
+    done.map(({ made }) => made.document),
+  );
+  const outcomes: PerformedWrite[] = [];
+  for (const { made } of done) {
+    outcomes.push({ status: 201, document: (await shownInserted(access, made.document)).document });
+  }
+  const rejected = ready[inserted]?.write;
+  if (!rejected) return outcomes;
+  // It is counted again when it is done again.
+  countWrites(-1);
+  if (scope) scope.index = first + inserted;
+  return [...outcomes, await forWrite(first + inserted, () => performWrite(rejected))];
+};
+
+/**
+ * Carries out consecutive inserts into one collection, with one command if none is rejected. `first` is the number of
+ * the first one. Throws the error of the first one that is rejected, after the inserts before it.
+ */
+export const insertTogether = async (
+  inserts: readonly Insert[],
+  first: number,
+  forWrite: ForWrite,
+): Promise<readonly PerformedWrite[]> => {
+  const { ready, rejected } = await prepare(inserts, first, forWrite);
+  const outcomes: PerformedWrite[] = [];
+  for (;;) {
+    const [next, ...others] = ready.slice(outcomes.length);
+    if (!next) break;
+    outcomes.push(...(await insertSome([next, ...others], first + outcomes.length, forWrite)));
+  }
+  if (rejected) throw rejected.error;
+  return outcomes;
+};
