@@ -5,7 +5,7 @@ import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['list-changes'];
 
-export const handler = waitingDataEndpoint(route).handler(async (_event, { access, input }) => {
-  const data = await listChanges(access, input.query);
+export const handler = waitingDataEndpoint(route).handler(async (event, { access, input }) => {
+  const data = await listChanges(access, input.query, event.rawQueryString);
   return respond(route, { success: true, data, message: 'Changes fetched' });
 });

@@ -162,6 +162,10 @@ export const ChangesQuery = v.strictObject({
     ),
     '0',
   ),
+  where: parameter({
+    description:
+      'A condition as percent-encoded JSON, up to 8 KiB. A changed document that does not meet it appears as deleted.',
+  }),
 });
 
 export const ChangesAnswer = success(

@@ -42,6 +42,12 @@ const { parseToElements, ByteUtils, NumberUtils } = BSON.onDemand;
 
 export const maxTimeMS = 5000;
 
+/**
+ * For reads of the changes feed. Only the primary has every acknowledged write. A write without a majority may be
+ * rolled back, and its revision and position then belong to another change.
+ */
+export const settled = { readPreference: 'primary', readConcern: { level: 'majority' } } as const;
+
 type Options = 'sort' | 'projection' | 'hint' | 'skip' | 'readConcern' | 'readPreference';
 type Find = Pick<FindOptions, Options> & { readonly limit: number; readonly maxTimeMS: number };
 

@@ -5,7 +5,7 @@ import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['list-project-changes'];
 
-export const handler = ownedCollectionEndpoint(route).handler(async (_event, { access, input }) => {
-  const data = await listChanges(access, input.query);
+export const handler = ownedCollectionEndpoint(route).handler(async (event, { access, input }) => {
+  const data = await listChanges(access, input.query, event.rawQueryString);
   return respond(route, { success: true, data, message: 'Changes fetched' });
 });

@@ -35,7 +35,7 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
     summary: 'List the documents that changed since a position',
     query: ChangesQuery,
     response: { status: 200, body: ChangesAnswer },
-    example: { query: { since: '0', limit: '100', wait: '0' } },
+    example: { query: { since: '0', limit: '100', wait: '0', where: '{"views":{"$gte":5}}' } },
     errors: errorsOf('list-changes'),
   },
   'create-project-document': {

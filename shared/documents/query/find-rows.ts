@@ -2,7 +2,7 @@ import type { Db, Document as MongoDocument } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
 import { JsonText } from '../../core/json.ts';
 import { hasCode } from '../../persistence/mongo-errors.ts';
-import { deserialize, findRaw, rawBatches } from '../../persistence/raw-documents.ts';
+import { deserialize, findRaw, rawBatches, settled } from '../../persistence/raw-documents.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import { boundOf, type Measured, measured, PageBudget } from '../page-size.ts';
@@ -81,8 +81,8 @@ export class Row implements Measured {
   }
 }
 
-/** A list, with the fields that the caller may not read. */
-type RowQuery = ListQuery & Pick<Wanted, 'unreadable'>;
+/** A list, with the fields that the caller may not read. With `isSettled` it reads what no failure can roll back. */
+type RowQuery = ListQuery & Pick<Wanted, 'unreadable'> & { readonly isSettled?: boolean };
 
 /** The documents of one page, in order. */
 export interface RowPage {
@@ -159,10 +159,11 @@ const open = (
   const limit = query.cursor === undefined ? query.limit : query.limit + 1;
   const skip = query.cursor === undefined ? query.skip : 0;
   const projection = toProjection(query);
+  const from = query.isSettled ? settled : {};
   const piped = (stages: MongoDocument[], hasKeys = true): Opened => {
     const shown = { ...projection, ...(query.fields && hasKeys ? { [sortKeyField]: 1 } : {}) };
     const shape = Object.keys(shown).length > 0 ? [{ $project: shown }] : [];
-    const options = { batchSize: limit, maxTimeMS, raw: true, ...hint };
+    const options = { batchSize: limit, maxTimeMS, raw: true, ...hint, ...from };
     return { batches: rawBatches(db.collection(name).aggregate([...stages, ...shape], options)), hasKeys };
   };
   if (selection.isolated)
@@ -174,7 +175,7 @@ const open = (
   // Only a cursor needs the end of a page.
   const keys = query.cursor === undefined ? {} : sortKeyOf(sort);
   const order = selection.best ? byTextScore : toMongoSort(sort);
-  const find = { sort: order, projection: { ...projection, ...keys }, skip, limit, maxTimeMS, ...hint };
+  const find = { sort: order, projection: { ...projection, ...keys }, skip, limit, maxTimeMS, ...hint, ...from };
   return { batches: findRaw(db, name, allOf(conditions), find), hasKeys: Object.keys(keys).length > 0 };
 };
 

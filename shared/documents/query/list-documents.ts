@@ -11,7 +11,7 @@ import { isSlow, recordSlowList } from '../../usage/slow-lists.ts';
 import { type AccessContext, mayReadAll } from '../access/access.ts';
 import { hasUnreadable, type Unreadable, unreadableFor, unusableIn } from '../access/field-rights.ts';
 import { filterReadable, obeysRules, requireList } from '../access/rule-access.ts';
-import type { Document, JsonObject } from '../document.ts';
+import { type Document, type JsonObject, revisionOf } from '../document.ts';
 import { pageTooLarge } from '../page-size.ts';
 import { type Condition, mayReveal, type Readable, type Selection } from './condition.ts';
 import { decodeCursor, encodeCursor, encodeCursorById, invalidCursor } from './cursor.ts';
@@ -251,6 +251,33 @@ export const findMatching = async (
   ]);
   const request = await requestOf(context, { ...listQueryOf(asked, { filters: [], where }), limit });
   return findRows(request.project, request.collection.name, selectionOf(request), request.query, position);
+};
+
+/**
+ * The revisions, by the JSON of their ids, of those of the documents that the caller may list and that match `where`, as a majority of
+ * the database's servers has them. Throws the errors of a list. Costs one command.
+ */
+export const findMatchingAmong = async (
+  context: AccessContext,
+  where: unknown,
+  among: readonly Document[],
+): Promise<ReadonlyMap<string, number>> => {
+  const shown = new Map([
+    ['fields', '_id'],
+    ['meta', 'rev'],
+  ]);
+  const request = await requestOf(context, { ...listQueryOf(shown, { filters: [], where }), limit: among.length });
+  const { conditions, ...selection } = selectionOf(request);
+  const listed: Selection = {
+    ...selection,
+    conditions: [{ _id: { $in: among.map(({ _id }) => _id) } } as Condition, ...conditions],
+    ...(!obeysRules(context) && { hint: hintById(context) }),
+  };
+  const { rows } = await findRows(request.project, request.collection.name, listed, {
+    ...request.query,
+    isSettled: true,
+  });
+  return new Map(rows.map(({ document }) => [JSON.stringify(document._id), revisionOf(document)]));
 };
 
 /**

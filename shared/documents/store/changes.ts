@@ -10,7 +10,7 @@ import { AppError } from '../../core/errors.ts';
 import { JsonText } from '../../core/json.ts';
 import { currentRequest } from '../../core/request.ts';
 import { databaseOf, onProject } from '../../persistence/mongo.ts';
-import { deserialize, findRaw, maxTimeMS } from '../../persistence/raw-documents.ts';
+import { deserialize, findRaw, maxTimeMS, settled } from '../../persistence/raw-documents.ts';
 import type { Project } from '../../projects/project.ts';
 import { type AccessContext, visibilityFilter } from '../access/access.ts';
 import { unreadableFor } from '../access/field-rights.ts';
@@ -20,7 +20,10 @@ import { type Document, revisionOf } from '../document.ts';
 import { boundOf, measured, PageBudget } from '../page-size.ts';
 import { allOf, type Condition } from '../query/condition.ts';
 import { type IndexHint, lacksIndex } from '../query/index-hint.ts';
+import { findMatchingAmong } from '../query/list-documents.ts';
+import { parseSentWhere } from '../query/list-query.ts';
 import { textOf, type Wanted, whole } from '../query/projection.ts';
+import { parseWhere } from '../query/where.ts';
 import { wireDocument } from '../wire.ts';
 import {
   type At,
@@ -31,6 +34,7 @@ import {
   movedOn,
   secondsAt,
 } from './feed-position.ts';
+import { requireConditions } from './preconditions.ts';
 
 /** The error for a collection without a feed, or with one that is still being turned on (409). */
 const notEnabled = (message: string): AppError => new AppError('CHANGES_NOT_ENABLED', message);
@@ -67,11 +71,12 @@ export const atOf = (stored: Timestamp): At => BigInt.asUintN(64, stored.toBigIn
 const placeOf = ({ _pos }: Document): At => (_pos instanceof Timestamp ? atOf(_pos) : 0n);
 export const timestamp = (at: At): Timestamp => new Timestamp(at);
 
+const idTextOf = ({ _id }: Document): string => JSON.stringify(wireDocument({ _id })._id);
+
 /** Trashed and permanently deleted documents are not shown. */
 const toChange = (project: Project, raw: Uint8Array, stored: Document, isHidden: boolean, wanted: Wanted): JsonText => {
-  const id = JSON.stringify(wireDocument({ _id: stored._id })._id);
   const state = isHidden || isTrashed(stored) ? '"deleted":true' : `"document":${textOf(project, raw, wanted).text}`;
-  return new JsonText(`{"_id":${id},"rev":${revisionOf(stored)},${state}}`);
+  return new JsonText(`{"_id":${idTextOf(stored)},"rev":${revisionOf(stored)},${state}}`);
 };
 
 /**
@@ -87,12 +92,6 @@ const listed = (context: AccessContext) => {
     hint: own ? feedKeys(context.collection.rls.ownerField) : feedKeys(),
   };
 };
-
-/**
- * Only the primary has every acknowledged write. A write without a majority may be rolled back, and its revision and
- * position then belong to another change.
- */
-const settled = { readPreference: 'primary', readConcern: { level: 'majority' } } as const;
 
 /** What to read from a feed: which documents, by which index, from which end. */
 interface FeedRead {
@@ -140,19 +139,50 @@ const maxReadBytes = 8 * 5 * 1024 * 1024;
 /** Parallel look-ups if each document needs its own. */
 const atOnce = 8;
 
-/** The documents of a page that the caller may not list. */
-const hiddenAmong = async (context: AccessContext, found: readonly Found[]): Promise<ReadonlySet<Document>> => {
+/** What a change must be to be shown with its document, and how many changes a page may have. */
+interface PageQuery {
+  /** A condition as JSON. */
+  readonly where: unknown;
+  readonly limit: number;
+}
+
+/**
+ * The documents of a page that the caller may not list or that do not match `where`, and those that matched it only
+ * after they had changed again: their next change follows in the feed.
+ */
+const judged = async (context: AccessContext, found: readonly Found[], where: unknown) => {
+  const [hidden, later] = [new Set<Document>(), new Set<Document>()];
+  const shown = found.map(({ stored }) => stored).filter((stored) => !isTrashed(stored));
+  if (where === undefined) return { hidden: await hiddenAmong(context, shown), later };
+  const revisions = shown.length > 0 ? await findMatchingAmong(context, where, shown) : new Map();
+  for (const stored of shown) {
+    const revision = revisions.get(idTextOf(stored));
+    if (revision === undefined) hidden.add(stored);
+    else if (revision !== revisionOf(stored)) later.add(stored);
+  }
+  return { hidden, later };
+};
+
+/** The documents that the caller may not list. */
+const hiddenAmong = async (context: AccessContext, among: readonly Document[]): Promise<ReadonlySet<Document>> => {
   const hidden = new Set<Document>();
   if (!obeysRules(context)) return hidden;
   const mayList = await listDecider(context);
-  await mapConcurrent(found, atOnce, async ({ stored }) => {
-    if (!isTrashed(stored) && !(await mayList(stored))) hidden.add(stored);
+  await mapConcurrent(among, atOnce, async (stored) => {
+    if (!(await mayList(stored))) hidden.add(stored);
   });
   return hidden;
 };
 
-/** The changes after a position that were not shown yet, with one find: at most `limit`, and 5 MiB of JSON. */
-const findChanges = async (context: AccessContext, position: FeedPosition, limit: number): Promise<ChangePage> => {
+/**
+ * The changes after a position that were not shown yet, with one find, and with `where` another one: at most `limit`,
+ * and 5 MiB of JSON.
+ */
+const findChanges = async (
+  context: AccessContext,
+  position: FeedPosition,
+  { limit, where }: PageQuery,
+): Promise<ChangePage> => {
   const { conditions, hint } = listed(context);
   const filter = allOf([...conditions, afterPosition(position)]);
   const [changes, places, budget]: [JsonText[], At[], PageBudget] = [[], [], new PageBudget()];
@@ -164,9 +194,13 @@ const findChanges = async (context: AccessContext, position: FeedPosition, limit
     bytes += raw.byteLength;
     return found.push({ stored, raw }) > 0;
   });
-  const hidden = await hiddenAmong(context, found);
+  const { hidden, later } = await judged(context, found, where);
   const wanted = { ...whole, unreadable: await unreadableFor(context) };
   for (const { stored, raw } of found) {
+    if (later.has(stored)) {
+      places.push(placeOf(stored));
+      continue;
+    }
     const change = toChange(context.project, raw, stored, hidden.has(stored), wanted);
     const isFull = !budget.add({ atMost: boundOf(raw.byteLength), exact: () => measured(change) });
     if (isFull && changes.length > 0) return { changes, places, more: true };
@@ -230,20 +264,22 @@ interface ChangesQuery {
   readonly limit: number;
   /** Seconds to wait for changes. */
   readonly wait: number;
+  /** A condition as the text of its JSON. */
+  readonly where?: string | undefined;
 }
 
 /**
- * A position belongs to one incarnation of a collection, the place of its documents, and what the caller sees of
- * them.
+ * A position belongs to one incarnation of a collection, the place of its documents, what the caller sees of them, and
+ * the condition.
  */
-const viewOf = async (context: AccessContext): Promise<string> => {
+const viewOf = async (context: AccessContext, where: unknown): Promise<string> => {
   const { project, collection, caller } = context;
   const { id, rls } = collection;
   const { kind, userId = '' } = caller;
   const isOfUser = obeysRules(context) && namesUser((await rulesOf(project, collection)).rules.list);
   const isOpen = !isPrivate(rls) && !isOfUser;
   const seen = isOpen ? ['all'] : kind === 'secret' ? ['secret'] : ['user', rls.ownerField, userId];
-  return JSON.stringify([project.id, databaseOf(project), id, ...seen]);
+  return JSON.stringify([project.id, databaseOf(project), id, ...seen, ...(where === undefined ? [] : [{ where }])]);
 };
 
 /** Where a feed begins. */
@@ -285,11 +321,15 @@ const waited = async (look: () => Promise<ChangePage>, waitMs: number): Promise<
  * The documents of a collection that changed since a position and that the caller may list, each once and in its
  * latest state, in the order of their last changes. Throws 409 `CHANGES_NOT_ENABLED` without a feed, 400
  * `INVALID_POSITION` for a position of something else, 410 `POSITION_GONE` for one that is too old, 401 for a
- * private collection without a user. Costs one find; with `wait` one for each look. Contract 2, "Changes".
+ * private collection without a user, 400 for an invalid `where`. Costs one find, and with `where` one more if something
+ * changed; with `wait` so many for each look. `sent` is the query string. Contract 2, "Changes".
  */
-export const listChanges = async (context: AccessContext, { since, limit, wait }: ChangesQuery) => {
+export const listChanges = async (context: AccessContext, query: ChangesQuery, sent: string) => {
   const feed = await requireFeed(context);
-  const view = await viewOf(context);
+  const { since, limit, wait } = query;
+  const where = query.where === undefined ? undefined : parseSentWhere(query.where, sent);
+  if (where !== undefined) await requireConditions(context, parseWhere(context.collection, where));
+  const view = await viewOf(context, where);
   const { readSince } = context.collection.rls;
   const begin = beginOf(feed);
   if (since === undefined) {
@@ -301,7 +341,7 @@ export const listChanges = async (context: AccessContext, { since, limit, wait }
       ? begin
       : await decodePosition(view, since, readSince && readSince > feed.readyAt ? readSince : feed.readyAt);
   const waitMs = Math.min(wait * 1000, context.project.placement.kind === 'managed' ? wait * 1000 : maxOwnWaitMs);
-  const look = () => findChanges(context, position, limit);
+  const look = () => findChanges(context, position, { limit, where });
   const { changes, places, more } = await waited(look, waitMs);
   return { changes, next: await encodePosition(view, movedOn(position, places, more)), more };
 };
