@@ -1,3 +1,5 @@
+import { numberText } from './number.ts';
+
 /** All texts of the console. Another language is another file of this shape. */
 export const en = {
   brand: 'Basalt',
@@ -47,6 +49,7 @@ export const en = {
     newHere: 'No account yet?',
     signUp: 'Create one',
     forgot: 'Forgot password?',
+    or: 'or',
     github: 'Continue with GitHub',
     byCode: 'Email me a code',
     byPassword: 'Use the password',
@@ -130,7 +133,8 @@ export const en = {
     title: 'Navigation',
     skip: 'Skip to the content',
     overview: 'Overview',
-    documents: 'Documents',
+    data: 'Data',
+    documents: (count: number) => `${numberText(count)} documents`,
     users: 'Users',
     files: 'Files',
     mail: 'Mail',
@@ -151,10 +155,10 @@ export const en = {
     env: 'Environment of your server (.env)',
     secretKey: 'Secret key',
     publishableKey: 'Publishable key',
-    columns: { name: 'Name', role: 'Your role', plan: 'Plan', created: 'Created' },
+    created: 'created',
     all: 'All projects',
   },
-  pager: { before: 'Previous page', after: 'Next page', beyond: 'No more results.' },
+  pager: { before: 'Previous page', after: 'Next page', beyond: 'No more results.', size: 'Rows' },
   operators: {
     $eq: '=',
     $ne: '≠',
@@ -244,13 +248,17 @@ export const en = {
     filterTooLong: 'A filter in a URL has at most 8 KiB. Send longer filters with POST …/query of the API.',
     removeFilter: (field: string) => `Remove the filter by ${field}`,
     total: (from: number, to: number, total: number, capped: boolean) =>
-      total === 0 ? 'None' : to < from ? `None of ${total}` : `${from}–${to} of ${capped ? 'more than ' : ''}${total}`,
+      total === 0
+        ? 'None'
+        : to < from
+          ? `None of ${numberText(total)}`
+          : `${numberText(from)}–${numberText(to)} of ${capped ? 'more than ' : ''}${numberText(total)}`,
   },
   table: {
     tick: (key: string) => `Select ${key}`,
     tickAll: 'Select all of this page',
     tickNone: 'Select none',
-    ticked: (count: number) => `${count} selected`,
+    ticked: (count: number) => `${numberText(count)} selected`,
     found: (count: number) => (count === 0 ? 'No matches' : `${count} shown`),
   },
   views: {

@@ -3,13 +3,18 @@ import { useLocation } from 'preact-iso/router';
 import type { Problem } from '../api/problem.ts';
 import { addressWith } from './address.ts';
 
-/** The page sizes of a list: the first one, or a smaller one if the response would be too large. */
-const sizes = [50, 25, 10, 5, 1] as const;
+/** The page sizes that the reader can choose. */
+export const chosenSizes = [25, 50, 100] as const;
+
+const usualSize = 50;
+
+/** The page sizes of a list. Smaller ones are for responses that would be too large. */
+const sizes = [100, 50, 25, 10, 5, 1] as const;
 
 /** The page in the address, from 1, and its size. */
 export const pageOf = ({ page, limit }: Readonly<Record<string, string>>) => ({
   page: Math.max(1, Number(page) || 1),
-  size: Number(limit) || sizes[0],
+  size: Number(limit) || usualSize,
 });
 
 /**

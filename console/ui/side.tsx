@@ -1,15 +1,45 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { useEvery } from '../api/query-every.ts';
+import { shortNumber } from '../text/number.ts';
 import { t } from '../text/words.ts';
+import { Icon } from './icon.tsx';
 import { type Shortcuts, useShortcuts } from './shortcuts.ts';
 import { leaving } from './unsaved.tsx';
 
-const Place = ({ href, path, label }: { readonly href: string; readonly path: string; readonly label: string }) => (
+const areas = ['users', 'files', 'mail', 'usage', 'api', 'settings'] as const;
+type Area = (typeof areas)[number];
+
+const Place = ({ href, path, area }: { readonly href: string; readonly path: string; readonly area: Area }) => (
   <li>
     <a href={href} aria-current={path === href || path.startsWith(`${href}/`) ? 'page' : undefined}>
-      {label}
+      <Icon name={area} />
+      {t.nav[area]}
     </a>
+  </li>
+);
+
+/** A collection and its number of documents; `null` if that is unknown. */
+const CollectionPlace = ({
+  href,
+  path,
+  name,
+  documents,
+}: {
+  readonly href: string;
+  readonly path: string;
+  readonly name: string;
+  readonly documents: number | null;
+}) => (
+  <li class="counted">
+    <a href={href} aria-current={path === href || path.startsWith(`${href}/`) ? 'page' : undefined}>
+      {name}
+    </a>
+    {documents !== null && (
+      <span class="count" title={t.nav.documents(documents)}>
+        {shortNumber(documents)}
+      </span>
+    )}
   </li>
 );
 
@@ -23,11 +53,12 @@ export const Side = ({ projectId, path }: { readonly projectId: string; readonly
   const collections = data?.filter(isDocuments);
   const { route } = useLocation();
   const first = collections?.[0];
-  const documents = first ? `${base}/documents/${first.name}` : `${base}/new-collection`;
+  const create = `${base}/new-collection`;
+  const documents = first ? `${base}/documents/${first.name}` : create;
   const places = useRef<HTMLUListElement>(null);
   const known = data?.length;
   useEffect(() => {
-    const present = places.current?.querySelector('.many [aria-current]');
+    const present = places.current?.querySelector('.below [aria-current]');
     const list = present?.closest('ul');
     if (!present || !list) return;
     // By hand: what `scrollIntoView` has brought there is where Tab begins, and not at the top of the page.
@@ -39,27 +70,34 @@ export const Side = ({ projectId, path }: { readonly projectId: string; readonly
     [documents, route],
   );
   useShortcuts(shortcuts);
-  const areas = ['users', 'files', 'mail', 'usage', 'api', 'settings'] as const;
   return (
     <ul ref={places}>
       <li>
         <a href={base} aria-current={path === base ? 'page' : undefined}>
+          <Icon name="overview" />
           {t.nav.overview}
         </a>
       </li>
       <li class="many">
-        <span class="side-label">{t.nav.documents}</span>
+        <div class="side-head">
+          <span class="side-label">{t.nav.data}</span>
+          <a
+            href={create}
+            title={t.nav.newCollection}
+            aria-label={t.nav.newCollection}
+            aria-current={path === create ? 'page' : undefined}
+          >
+            <Icon name="plus" />
+          </a>
+        </div>
         <ul class="below">
-          <Place href={`${base}/new-collection`} path={path} label={`+ ${t.nav.newCollection}`} />
-        </ul>
-        <ul class="below">
-          {collections?.map(({ name }) => (
-            <Place key={name} href={`${base}/documents/${name}`} path={path} label={name} />
+          {collections?.map(({ name, documents: count }) => (
+            <CollectionPlace key={name} href={`${base}/documents/${name}`} path={path} name={name} documents={count} />
           ))}
         </ul>
       </li>
       {areas.map((area) => (
-        <Place key={area} href={`${base}/${area}`} path={path} label={t.nav[area]} />
+        <Place key={area} href={`${base}/${area}`} path={path} area={area} />
       ))}
     </ul>
   );

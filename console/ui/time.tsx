@@ -33,6 +33,18 @@ const look = () => {
 setInterval(look, everyMs);
 document.addEventListener('visibilitychange', look);
 
+const exact = new Intl.DateTimeFormat('en-CA', {
+  ...{ year: 'numeric', month: '2-digit', day: '2-digit' },
+  ...{ hour: '2-digit', minute: '2-digit', hour12: false },
+});
+
+/** A moment of the app's data, in the reader's time zone. The tooltip has it in UTC. */
+export const Moment = ({ at }: { readonly at: string }) => (
+  <time dateTime={at} title={at}>
+    {exact.format(Date.parse(at)).replace(',', '')}
+  </time>
+);
+
 /** A moment: how long ago it was, exactly where the reader points. */
 export const Time = ({ at }: { readonly at: string | null }) =>
   at === null ? (

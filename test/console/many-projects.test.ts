@@ -34,11 +34,11 @@ test('list, menu, ⌘K and token form show all projects when there is more than 
     ['project 101', '51–100 of 101'],
     ['project 100', '101–101 of 101'],
   ] as const) {
-    await page.getByRole('table').getByRole('link', { name: last }).waitFor();
+    await page.getByRole('list', { name: 'Projects' }).getByRole('link', { name: last }).waitFor();
     await page.getByText(range).waitFor();
     if (last !== 'project 100') await page.getByRole('button', { name: 'Next page' }).click();
   }
-  await page.getByRole('table').getByRole('link', { name: 'project 100' }).click();
+  await page.getByRole('list', { name: 'Projects' }).getByRole('link', { name: 'project 100' }).click();
   const menu = page.getByTitle('Projects');
   await menu.getByText('project 100').waitFor();
   await menu.click();

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { buildConsole } from '../../infra/build/console.ts';
 
 /** Bytes, gzipped. */
-const firstLoad = 60 * 1024;
+const firstLoad = 50 * 1024;
 const editorLoad = 132 * 1024;
 
-test('console loads at most 60 KiB at first, the JSON editor later, and has content hashes in names', async () => {
+test('console loads at most 50 KiB at first, the JSON editor later, and has content hashes in names', async () => {
   const files = await buildConsole('https://api.example.com', false);
   const isEditor = ({ path }: { readonly path: string }): boolean => path.startsWith('/assets/json-editor-view-');
   const sizeOf = (some: typeof files): number => some.reduce((sum, { bytes }) => sum + gzipSync(bytes).length, 0);

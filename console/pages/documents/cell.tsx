@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { cutText } from '../../../shared/core/text.ts';
 import { bytesText } from '../../ui/bytes.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Moment, Time } from '../../ui/time.tsx';
 
 /** Texts up to this many bytes are shown whole, as far as the line has room. */
 const whole = 2048;
@@ -16,7 +16,7 @@ export const isDate = (value: unknown): value is string =>
 /** A text that would be invisible: empty, blank, or of characters without a shape. */
 export const isBlank = (value: unknown): value is string => typeof value === 'string' && /^[\s\p{C}]*$/u.test(value);
 
-const isId = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{24}$/i.test(value);
+export const isId = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{24}$/i.test(value);
 
 const Text = ({ text }: { readonly text: string }) => {
   // A UTF-16 unit takes at most three bytes.
@@ -41,10 +41,13 @@ const Json = ({ value }: { readonly value: unknown }) => {
 /** A value that cannot serve as a name: missing, null or invisible. */
 export const isNameless = (value: unknown): boolean => value === undefined || value === null || isBlank(value);
 
-/** A value of a document in one line, always as text. Long values are cut and show their size. */
-export const Cell = ({ value }: { readonly value: unknown }) => {
+/**
+ * A value of a document in one line, always as text. Long values are cut and show their size; with `ago`, a date shows
+ * how long ago it was.
+ */
+export const Cell = ({ value, ago }: { readonly value: unknown; readonly ago?: boolean }) => {
   if (value === undefined) return <span class="muted">–</span>;
-  if (isDate(value)) return <Time at={value} />;
+  if (isDate(value)) return ago ? <Time at={value} /> : <Moment at={value} />;
   if (isId(value)) return <span class="mono">{value}</span>;
   if (typeof value === 'string' && !isBlank(value)) return <Text text={value} />;
   if (typeof value === 'number') return <>{value}</>;

@@ -48,6 +48,15 @@ const Ticked = ({ place, ids, onTick }: Ticking) => (
   </div>
 );
 
+/** Times that the service sets. They are shown relative to now. */
+const ofService: ReadonlySet<string> = new Set(['createdAt', 'updatedAt', 'deletedAt']);
+
+/** True if the documents that have a value there have a number. */
+const areNumbers = (items: readonly ShownDocument[] | undefined, key: string): boolean => {
+  const values = (items ?? []).map((item) => valueAt(item, key)).filter((value) => value !== undefined);
+  return values.length > 0 && values.every((value) => typeof value === 'number');
+};
+
 const sortedBy = (field: string, sort: string | undefined): Column<unknown>['sorted'] =>
   sort === field ? 'ascending' : sort === `-${field}` ? 'descending' : undefined;
 
@@ -79,7 +88,7 @@ export const DocumentsTable = ({
       key,
       label: <SortHead field={key} sort={query.sort} onSort={sort} />,
       sorted: sortedBy(key, query.sort),
-      ...(type && isNumber(type) ? { number: true } : {}),
+      ...((type ? isNumber(type) : areNumbers(items, key)) ? { number: true } : {}),
       cell: (item) => {
         const value = valueAt(item, key);
         if (at > 0 && ref !== undefined && idIn(value)) return <RefCell collectionName={ref} value={value} />;
@@ -88,7 +97,7 @@ export const DocumentsTable = ({
             <Cell value={isNameless(value) ? item._id : value} />
           </a>
         ) : (
-          <Cell value={value} />
+          <Cell value={value} ago={ofService.has(key)} />
         );
       },
     };

@@ -43,7 +43,7 @@ export const Documents = () => {
   const { data, problem: refusal } = list.value;
   const problem = useSmallerPage(refusal) ? undefined : refusal;
   const page = data && 'items' in data ? data : undefined;
-  const { page: at, size } = pageOf(query);
+  const { page: at } = pageOf(query);
   const rules = collection ? enforcedFields(collection) : [];
   const fields = fieldPaths(rules, page?.items);
   const shown = chosenColumns(query.columns) ?? kept ?? usualColumns(rules, page?.items);
@@ -107,6 +107,7 @@ export const Documents = () => {
           <RequestLine
             collectionName={collectionName}
             query={queryText(query)}
+            fields={fields}
             onRun={(text) => go(typedQuery(query, text))}
           />
           {problem && <ProblemNote problem={problem} onRetry={list.reload} />}
@@ -117,15 +118,8 @@ export const Documents = () => {
             (page || !problem) && <DocumentsTable place={place} rules={rules} shown={shown} items={page?.items} />
           )}
           {page && (
-            <div class="row small muted">
-              <Pager
-                page={at}
-                size={size}
-                shown={page.items.length}
-                total={page.total}
-                capped={page.totalCapped ?? false}
-                onPage={(to) => go({ page: to === 1 ? undefined : String(to) })}
-              />
+            <div class="row small muted pager">
+              <Pager shown={page.items.length} total={page.total} capped={page.totalCapped ?? false} />
               {page.truncated && <span>{t.documents.truncated}</span>}
             </div>
           )}

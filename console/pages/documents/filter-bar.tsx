@@ -102,7 +102,7 @@ export const FilterBar = ({ collection, parts, fields, adding, onChange, childre
           aria-label={t.documents.whereJson}
           onClick={() => show({ json: true })}
         >
-          <span class="mono">{'{ }'}</span>
+          JSON
         </Button>
       )}
       {collection && asJson.value && (

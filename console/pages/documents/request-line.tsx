@@ -12,11 +12,13 @@ interface Props {
   readonly collectionName: string;
   /** Filter and sort, as in the address. */
   readonly query: string;
+  /** A field to filter by in the placeholder, and one to sort by. */
+  readonly fields: readonly string[];
   readonly onRun: (query: string) => void;
 }
 
 /** The request behind the list, as apps send it: to read, edit, run and copy. */
-export const RequestLine = ({ collectionName, query, onRun }: Props) => {
+export const RequestLine = ({ collectionName, query, fields, onRun }: Props) => {
   const typed = useSignal(query);
   useEffect(() => {
     typed.value = query;
@@ -51,7 +53,7 @@ export const RequestLine = ({ collectionName, query, onRun }: Props) => {
         aria-label={t.documents.query}
         spellcheck={false}
         autocomplete="off"
-        placeholder={'where={"views":{"$gte":5}}&sort=-views'}
+        placeholder={`where={"${fields[0] ?? '_id'}":…}&sort=-${fields[1] ?? 'createdAt'}`}
         value={typed.value}
         onInput={({ currentTarget: { value } }) => {
           typed.value = value;

@@ -1,26 +1,57 @@
 import { useSignal } from '@preact/signals';
-import { useLocation } from 'preact-iso/router';
+import { useQuery } from '../../api/query.ts';
 import type { Item } from '../../api/rows.ts';
+import { numberText } from '../../text/number.ts';
 import { t } from '../../text/words.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { List, useListPage } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
-import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { NewProject } from './new-project.tsx';
 
 type Project = Item<'list-projects'>;
 
-const columns: readonly Column<Project>[] = [
-  { key: 'name', label: t.projects.columns.name, cell: ({ _id, name }) => <a href={`/projects/${_id}`}>{name}</a> },
-  { key: 'role', label: t.projects.columns.role, cell: ({ role }) => t.roles[role] },
-  { key: 'plan', label: t.projects.columns.plan, cell: ({ plan }) => <Badge>{plan}</Badge> },
-  { key: 'created', label: t.projects.columns.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
-];
+/** With more projects, each card would cost a request that few readers look at. */
+const maxCounted = 12;
+
+const Counts = ({ projectId }: { readonly projectId: string }) => {
+  const { data } = useQuery('get-usage', { projectId }).value;
+  const text = (count: number | undefined): string => (count === undefined ? '…' : numberText(count));
+  return (
+    <dl class="counts">
+      <div>
+        <dt class="small muted">{t.usage.requestsToday}</dt>
+        <dd>{text(data?.requestsToday)}</dd>
+      </div>
+      <div>
+        <dt class="small muted">{t.nav.users}</dt>
+        <dd>{text(data?.users)}</dd>
+      </div>
+    </dl>
+  );
+};
+
+/** Name, plan and role of a project, and what happens in it. */
+const ProjectCard = ({ project, counted }: { readonly project: Project; readonly counted: boolean }) => {
+  const { _id, name, role, plan, createdAt } = project;
+  return (
+    <>
+      <div class="card-head">
+        <a class="card-link" href={`/projects/${_id}`}>
+          {name}
+        </a>
+        <Badge>{plan}</Badge>
+      </div>
+      {counted && <Counts projectId={_id} />}
+      <span class="small muted">
+        {t.roles[role]} · {t.projects.created} <Time at={createdAt} />
+      </span>
+    </>
+  );
+};
 
 export const Projects = () => {
-  const { route } = useLocation();
   const making = useSignal(false);
   const { data } = useListPage('list-projects', {}).list.value;
   const make = () => {
@@ -37,11 +68,11 @@ export const Projects = () => {
         row="list-projects"
         input={{}}
         label={t.projects.title}
-        columns={columns}
+        card={(project) => <ProjectCard project={project} counted={(data?.total ?? 0) <= maxCounted} />}
         keyOf={({ _id }) => _id}
         empty={t.projects.empty}
         emptyAct={button}
-        onOpen={({ _id }) => route(`/projects/${_id}`)}
+        icon="overview"
       />
       {making.value && (
         <NewProject

@@ -4,6 +4,7 @@ import { request } from '../../api/request.ts';
 import { t } from '../../text/words.ts';
 import { EmailField, PasswordField } from '../../ui/account-fields.tsx';
 import { Alone } from '../../ui/alone.tsx';
+import { LinkButton } from '../../ui/button.tsx';
 import { useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { enter } from './enter.ts';
@@ -23,22 +24,30 @@ export const SignIn = () => {
   if (ticket.value !== undefined) return <SecondStep ticket={ticket.value} onDone={goOn} />;
   return (
     <Alone title={t.signIn.title}>
-      <Form act={t.signIn.act} onSubmit={submit}>
-        {(wrong) => (
-          <>
-            <EmailField own="or a passkey" value={draft.value.email} onInput={set('email')} wrong={wrong('email')} />
-            <PasswordField value={draft.value.password} onInput={set('password')} wrong={wrong('password')} />
-          </>
-        )}
-      </Form>
-      <PasskeySignIn onDone={goOn} />
-      <GithubButton to={query.to} />
-      <p class="muted">
-        <a href={`/auth/code${query.to ? `?to=${encodeURIComponent(query.to)}` : ''}`}>{t.signIn.byCode}</a>
-      </p>
-      <p class="muted">
-        {t.signIn.newHere} <a href="/sign-up">{t.signIn.signUp}</a> · <a href="/reset-password">{t.signIn.forgot}</a>
-      </p>
+      <div class="sign-in stack">
+        <Form act={t.signIn.act} onSubmit={submit}>
+          {(wrong) => (
+            <>
+              <EmailField own="or a passkey" value={draft.value.email} onInput={set('email')} wrong={wrong('email')} />
+              <div class="with-aside">
+                <PasswordField value={draft.value.password} onInput={set('password')} wrong={wrong('password')} />
+                <a class="small aside" href="/reset-password">
+                  {t.signIn.forgot}
+                </a>
+              </div>
+            </>
+          )}
+        </Form>
+        <p class="or small muted">{t.signIn.or}</p>
+        <PasskeySignIn onDone={goOn} />
+        <GithubButton to={query.to} />
+        <LinkButton href={`/auth/code${query.to ? `?to=${encodeURIComponent(query.to)}` : ''}`}>
+          {t.signIn.byCode}
+        </LinkButton>
+        <p class="muted">
+          {t.signIn.newHere} <a href="/sign-up">{t.signIn.signUp}</a>
+        </p>
+      </div>
     </Alone>
   );
 };
