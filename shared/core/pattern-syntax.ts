@@ -229,7 +229,9 @@ export const toPcre = (node: Node): string => {
   if (node.kind === 'any') return `(?:${node.parts.map(toPcre).join('|')})`;
   if (node.kind === 'repeat') {
     const max = node.max === Number.POSITIVE_INFINITY ? '' : node.max;
-    return `(?:${toPcre(node.part)}){${node.min},${max}}`;
+    const part = toPcre(node.part);
+    // MongoDB finds no match for a group that is repeated some thousand times.
+    return `${node.part.kind === 'one' ? part : `(?:${part})`}{${node.min},${max}}`;
   }
   // A class without members matches nothing.
   if (node.of.length === 0) return '(?!)';

@@ -6,6 +6,7 @@ import { AppError } from '../../core/errors.ts';
 import { cutText } from '../../core/text.ts';
 import { idOf, parseDate } from '../../core/values.ts';
 import type { JsonObject } from '../document.ts';
+import { boundedPattern, strictestBound } from '../query/bounded-pattern.ts';
 import { isJsonObject } from '../values.ts';
 import { invalidPipeline } from './pipeline.ts';
 
@@ -156,6 +157,32 @@ const extendedTypes: ReadonlyMap<string, (value: unknown) => unknown> = new Map<
   ['$date', parseExtendedDate],
 ]);
 
+const patternOperators: ReadonlySet<string> = new Set(['$regexMatch', '$regexFind', '$regexFindAll']);
+
+const boundedRegex = (regex: unknown): unknown => {
+  if (typeof regex === 'string' && !regex.startsWith('$')) return boundedPattern(regex);
+  return regex === null ? regex : { $concat: [{ $literal: strictestBound }, regex] };
+};
+
+const boundSchema = (schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map(boundSchema);
+  if (!isJsonObject(schema)) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [
+      key,
+      key === 'pattern' && typeof value === 'string' ? boundedPattern(value) : boundSchema(value),
+    ]),
+  );
+};
+
+/** The operand with its patterns bounded: `$regex`, those of expressions, and those of a `$jsonSchema`. */
+const boundPatterns = (operator: string, operand: unknown): unknown => {
+  if (operator === '$regex' && typeof operand === 'string') return boundedPattern(operand);
+  if (operator === '$jsonSchema') return boundSchema(operand);
+  if (!patternOperators.has(operator) || !isJsonObject(operand) || !Object.hasOwn(operand, 'regex')) return operand;
+  return { ...operand, regex: boundedRegex(operand.regex) };
+};
+
 const parseObject = (object: JsonObject, names: Names): unknown => {
   const entries = Object.entries(object);
   for (const [key, value] of entries) {
@@ -170,7 +197,7 @@ const parseObject = (object: JsonObject, names: Names): unknown => {
       requireKey(key);
       requireOwnNames(key, value);
       if (key === '$meta') requireMeta(value);
-      return [key, parseOperand(value, names)];
+      return [key, boundPatterns(key, parseOperand(value, names))];
     }),
   );
 };

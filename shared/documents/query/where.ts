@@ -2,6 +2,7 @@ import type { Collection } from '../../collections/collection.ts';
 import { typeAt } from '../../collections/schema/field-path.ts';
 import { withArticle } from '../../collections/schema/field-types.ts';
 import { isPlainObject } from '../../core/json.ts';
+import { boundedPattern } from './bounded-pattern.ts';
 import { allOf, anyOf, type Condition } from './condition.ts';
 import {
   type Comparison,
@@ -204,7 +205,7 @@ const literally = (text: unknown): string =>
 const compared = ({ operator, operand, ignoresCase }: Comparison): Test => {
   switch (operator) {
     case '$regex':
-      return ignoresCase ? { $regex: operand, $options: 'i' } : { $regex: operand };
+      return { $regex: boundedPattern(String(operand)), ...(ignoresCase && { $options: 'i' }) };
     case '$contains':
       return { $regex: literally(operand) };
     case '$startsWith':

@@ -1,6 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { linearPattern, patternProblem } from '../../core/linear-pattern.ts';
 import { holds, valuesAt } from '../access/decide.ts';
+import { longestMatched } from '../query/bounded-pattern.ts';
 import {
   type Comparison,
   type ElementMatch,
@@ -36,10 +37,14 @@ const linearElement = (element: Element, at: string): Element =>
 const hasIds = (operand: unknown): boolean =>
   Array.isArray(operand) ? operand.some(hasIds) : operand instanceof ObjectId;
 
+/** In characters, as MongoDB counts them. */
+const isLonger = (text: string, longest: number): boolean => text.length > longest && [...text].length > longest;
+
 const compares = ({ operator, operand }: Comparison, values: readonly unknown[]): boolean => {
   if (operator === '$regex') {
-    const { test } = linearPattern(String(operand));
-    return values.some((value) => typeof value === 'string' && test(value));
+    const { test, pcre } = linearPattern(String(operand));
+    const longest = longestMatched(pcre);
+    return values.some((value) => typeof value === 'string' && !isLonger(value, longest) && test(value));
   }
   return holds({ operator, type: hasIds(operand) ? 'Ref' : 'String' }, values, operand);
 };
