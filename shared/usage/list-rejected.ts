@@ -14,13 +14,14 @@ export interface RefusalsRequest extends PageRequest {
   readonly code?: string | undefined;
   readonly route?: string | undefined;
   readonly user?: string | undefined;
+  readonly requestId?: string | undefined;
   readonly since?: Date | undefined;
 }
 
 /** The rejected requests of a project, newest first. `notKept`: those above ten per second. */
 export const listRefusals = async (
   projectId: string,
-  { code, route, user, since, ...page }: RefusalsRequest,
+  { code, route, user, requestId, since, ...page }: RefusalsRequest,
 ): Promise<Page<RejectedRequest> & { readonly notKept: number }> => {
   const prefix = sortPrefix(kinds.rejected);
   const [stored, counted] = await Promise.all([
@@ -38,7 +39,8 @@ export const listRefusals = async (
         one.at.getTime() >= after &&
         (code === undefined || one.code === code) &&
         (route === undefined || one.route === route) &&
-        (user === undefined || one.userId === user),
+        (user === undefined || one.userId === user) &&
+        (requestId === undefined || one.requestId === requestId),
     )
     .sort((a, b) => b.at.getTime() - a.at.getTime() || (a._id < b._id ? 1 : -1));
   return { ...pageFrom(found, page), notKept: counted?.notKept ?? 0 };

@@ -36,6 +36,8 @@ export interface RejectedRequest {
   /** Cut to a network: `127.0.0.0/24`. */
   readonly address: string;
   readonly requestId: string;
+  /** The name of the collection that the path names, if it exists. */
+  readonly collection?: string;
   /** The errors of an effect that refused, in full. */
   readonly effect?: readonly ErrorDetail[];
 }
@@ -141,6 +143,7 @@ const refusalOf = ({
     userId: userId ?? null,
     address: networkOf(address),
     requestId,
+    ...(collection && { collection: collection.name }),
     ...(code === effectCode && { effect: errors }),
   };
 };

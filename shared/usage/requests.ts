@@ -86,6 +86,9 @@ export const addStats = (
     },
   });
 
+/** The counter of an hour (0 to 23) and status. No route has an empty name. */
+export const hourCounter = (hour: number, status: number): string => `|${status}|${hour}`;
+
 const newSums = () => ({ statuses: new Map<string, number>(), classes: new Map<number, number>() });
 
 const raise = <K>(counts: Map<K, number>, key: K, by: number): void => {
@@ -95,8 +98,13 @@ const raise = <K>(counts: Map<K, number>, key: K, by: number): void => {
 const sumsOf = async (projectId: string, day: string) => {
   const all = newSums();
   const routes = new Map<string, typeof all>();
+  const hours = Array.from({ length: 24 }, () => new Map<string, number>());
   for (const [name, count] of await loadStats('requests', projectId, day)) {
     const [route = '', status = '', index = ''] = name.split('|');
+    if (route === '') {
+      hours[Number(index)]?.set(status, count);
+      continue;
+    }
     const ofRoute = routes.get(route) ?? newSums();
     routes.set(route, ofRoute);
     for (const { statuses, classes } of [all, ofRoute]) {
@@ -104,7 +112,7 @@ const sumsOf = async (projectId: string, day: string) => {
       raise(classes, Number(index), count);
     }
   }
-  return { all, routes: [...routes] };
+  return { all, routes: [...routes], hours };
 };
 
 const total = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((sum, n) => sum + n, 0);
@@ -113,11 +121,11 @@ const byName = (counts: Iterable<readonly [string, number]>): Record<string, num
   Object.fromEntries([...counts].sort(([a], [b]) => a.localeCompare(b)));
 
 /**
- * Returns one day's requests, busiest route first; latencies in ms, at most 25 % too high. Functions write counts every
- * few seconds, so the latest may be missing.
+ * Returns one day's requests, busiest route first, and if asked for, its 24 hours in UTC; latencies in ms, at most 25 %
+ * too high. Functions write counts every few seconds, so the latest may be missing.
  */
-export const getRequestStats = async (projectId: string, day = dayOf(clock.now())) => {
-  const { all, routes } = await sumsOf(projectId, day);
+export const getRequestStats = async (projectId: string, day = dayOf(clock.now()), withHours = false) => {
+  const { all, routes, hours } = await sumsOf(projectId, day);
   const stats = routes.map(([route, { statuses, classes }]) => ({
     route,
     requests: total(statuses),
@@ -125,7 +133,14 @@ export const getRequestStats = async (projectId: string, day = dayOf(clock.now()
     p50: percentile(classes, 0.5),
     p95: percentile(classes, 0.95),
   }));
-  return { day, requests: total(all.statuses), routes: stats.sort((a, b) => b.requests - a.requests) };
+  return {
+    day,
+    requests: total(all.statuses),
+    routes: stats.sort((a, b) => b.requests - a.requests),
+    ...(withHours && {
+      hours: hours.map((statuses, hour) => ({ hour, requests: total(statuses), statuses: byName(statuses) })),
+    }),
+  };
 };
 
 const summaryOf = async (projectId: string, day: string) => {

@@ -1,7 +1,7 @@
 import { clock } from '../core/clock.ts';
 import { usageSettings } from '../core/config.ts';
 import { describeError, log } from '../core/log.ts';
-import { addStats, classOf, dayOf, type StatsKind, type StatsPlace } from './requests.ts';
+import { addStats, classOf, dayOf, hourCounter, type StatsKind, type StatsPlace } from './requests.ts';
 
 interface CountedRequest {
   readonly projectId: string;
@@ -77,9 +77,11 @@ export const addToTally = ({ kind, store }: Statistics, projectId: string, name:
   sums.values.set(name, (before ?? 0) + value);
 };
 
-/** Route, status and latency class form the name of a counter. */
-export const countUsage = ({ projectId, route, status, ms }: CountedRequest): void =>
+/** Route, status and latency class form the name of a counter. Another one counts the hour. */
+export const countUsage = ({ projectId, route, status, ms }: CountedRequest): void => {
   addToTally(requests, projectId, `${route}|${status}|${classOf(ms)}`, 1);
+  addToTally(requests, projectId, hourCounter(new Date(clock.now()).getUTCHours(), status), 1);
+};
 
 /**
  * Starts writing if the oldest count is more than `USAGE_SECONDS` old, in parallel with the current request, because

@@ -8,7 +8,7 @@ const route = dashboardUsageRoutes['get-request-stats'];
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
   const { id } = owned.project;
   const [stats, days] = await Promise.all([
-    getRequestStats(id, input.query.day),
+    getRequestStats(id, input.query.day, input.query.hours !== undefined),
     input.query.days === undefined ? undefined : getRequestDays(id, input.query.days, input.query.day),
   ]);
   return respond(route, { success: true, data: { ...stats, ...(days && { days }) }, message: 'Requests fetched' });

@@ -18,10 +18,10 @@ export const dashboardUsageRoutes = defineProjectRoutes('usage', {
   'get-request-stats': {
     method: 'GET',
     path: '/api/projects/{projectId}/usage/requests',
-    summary: 'Get requests of a day by route and status with latencies, or a summary of up to 31 days',
+    summary: 'Get requests of a day by route, status and hour with latencies, or a summary of up to 31 days',
     query: DayQuery,
     response: { status: 200, body: RequestsAnswer },
-    example: { query: { day: '2026-11-21', days: '30' } },
+    example: { query: { day: '2026-11-21', days: '30', hours: 'true' } },
   },
   'list-missing-indexes': {
     method: 'GET',

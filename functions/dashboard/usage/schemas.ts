@@ -30,7 +30,7 @@ const isDay = (text: string): boolean => {
 
 const dayCount = 'must be a whole number from 1 to 31';
 
-/** `days`: how many days that end with `day`. */
+/** `days`: how many days that end with `day`. `hours`: adds the hours of `day`. */
 export const DayQuery = v.strictObject({
   day: v.optional(v.pipe(v.string(), v.check(isDay, 'must be a day such as 2026-11-21 (UTC)'))),
   days: v.optional(
@@ -42,6 +42,7 @@ export const DayQuery = v.strictObject({
       v.maxValue(31, dayCount),
     ),
   ),
+  hours: v.optional(v.literal('true', 'must be true')),
 });
 
 const counts = v.record(v.string(), v.number());
@@ -59,6 +60,7 @@ export const RequestsAnswer = success(
         p95: v.nullable(v.number()),
       }),
     ),
+    hours: v.optional(v.array(v.object({ hour: v.number(), requests: v.number(), statuses: counts }))),
     days: v.optional(
       v.array(
         v.object({
@@ -94,6 +96,7 @@ export const RefusalsQuery = v.strictObject({
   code: v.optional(v.string()),
   route: v.optional(v.string()),
   user: v.optional(v.string()),
+  requestId: v.optional(v.string()),
   since: v.optional(
     v.pipe(
       v.string(),
@@ -118,6 +121,7 @@ export const RefusalsAnswer = success(
         userId: v.nullable(v.string()),
         address: v.string(),
         requestId: v.string(),
+        collection: v.optional(v.string()),
         effect: v.optional(
           v.array(
             v.object({

@@ -88,6 +88,7 @@ describe('the rejected requests of a project', () => {
       userId,
       address: '203.0.113.0/24',
       requestId: expect.any(String),
+      collection: 'diaries',
     });
   });
 
@@ -116,6 +117,8 @@ describe('the rejected requests of a project', () => {
     const route = encodeURIComponent('GET /api/data/:collection/:id');
     expect((await refusals(`?route=${route}&code=DOCUMENT_NOT_FOUND`)).total).toBeGreaterThan(0);
     expect((await refusals('?user=nobody')).items).toEqual([]);
+    expect((await refusals('?requestId=test-request')).total).toBe(all.total);
+    expect((await refusals('?requestId=another')).total).toBe(0);
     expect((await refusals(`?since=${new Date(Date.now() + 60_000).toISOString()}`)).total).toBe(0);
     const second = await refusals('?page=2&limit=1');
     expect(second.items.map(({ _id }) => _id)).toEqual([all.items[1]?._id]);

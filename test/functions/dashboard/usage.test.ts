@@ -75,6 +75,32 @@ describe('the requests of a project', () => {
     expect(await requests('?day=2026-01-31')).toEqual({ day: '2026-01-31', requests: 0, routes: [] });
   });
 
+  test('have hours in UTC when asked for, which add up to the day', async () => {
+    const own = await newProject([], project.developer);
+    const day = dayBefore(2);
+    for (const [time, statuses] of [
+      ['05:59:59', [200, 404]],
+      ['06:00:00', [200]],
+    ] as const) {
+      vi.spyOn(clock, 'now').mockReturnValue(Date.parse(`${day}T${time}Z`));
+      for (const status of statuses) countUsage({ projectId: own.id, route: 'list-documents', status, ms: 12 });
+      await flushTally();
+      vi.restoreAllMocks();
+    }
+    const path = `/api/projects/${own.id}/usage/requests?day=${day}`;
+    interface Hours {
+      readonly data: { readonly routes: readonly unknown[]; readonly hours?: readonly { readonly requests: number }[] };
+    }
+    const { hours, routes } = (await project.developer.dashboard<Hours>('GET', `${path}&hours=true`)).body.data;
+    expect(hours).toHaveLength(24);
+    expect(hours?.[5]).toEqual({ hour: 5, requests: 2, statuses: { 200: 1, 404: 1 } });
+    expect(hours?.[6]).toEqual({ hour: 6, requests: 1, statuses: { 200: 1 } });
+    expect(hours?.reduce((sum, { requests: count }) => sum + count, 0)).toBe(3);
+    expect(routes).toHaveLength(1);
+    expect((await project.developer.dashboard<Hours>('GET', path)).body.data.hours).toBeUndefined();
+    expect((await project.developer.dashboard('GET', `${path}&hours=yes`)).status).toBe(400);
+  });
+
   test('add up across processes and writes', async () => {
     const before = (await requests()).requests;
     for (const status of [200, 200, 500]) {
