@@ -37,6 +37,7 @@ const NewCollection = lazy(() => import('./pages/documents/new-collection.tsx').
 const Users = lazy(() => import('./pages/users/users.tsx').then((page) => page.Users));
 const Files = lazy(() => import('./pages/files/files.tsx').then((page) => page.Files));
 const Mail = lazy(() => import('./pages/mail/mail.tsx').then((page) => page.Mail));
+const Requests = lazy(() => import('./pages/requests/requests.tsx').then((page) => page.Requests));
 const Usage = lazy(() => import('./pages/usage/usage.tsx').then((page) => page.Usage));
 const Settings = lazy(() => import('./pages/settings/settings.tsx').then((page) => page.Settings));
 const Account = lazy(() => import('./pages/account/account.tsx').then((page) => page.Account));
@@ -66,6 +67,7 @@ const Signed = ({ path }: { readonly path: string }) => (
         <Route path="/projects/:projectId/users" component={Users} />
         <Route path="/projects/:projectId/files" component={Files} />
         <Route path="/projects/:projectId/mail/:part?" component={Mail} />
+        <Route path="/projects/:projectId/requests" component={Requests} />
         <Route path="/projects/:projectId/usage" component={Usage} />
         <Route path="/projects/:projectId/settings/:part?" component={Settings} />
         <Route default component={Gone} />

@@ -1,3 +1,4 @@
+import { numberText } from '../text/number.ts';
 import { t } from '../text/words.ts';
 
 export interface Point {
@@ -5,7 +6,9 @@ export interface Point {
   readonly value: number;
 }
 
-interface Bar extends Point {
+export interface Bar extends Point {
+  /** The errors among them, drawn inside the bar. */
+  readonly errors?: number;
   readonly href?: string;
   readonly present?: boolean;
 }
@@ -13,43 +16,69 @@ interface Bar extends Point {
 const height = 120;
 const gap = 0.2;
 
+const textOf = ({ label, value, errors }: Bar): string =>
+  errors ? t.usage.withErrors(label, value, errors) : `${label}: ${numberText(value)}`;
+
+const Shape = ({ bar, place, most }: { readonly bar: Bar; readonly place: number; readonly most: number }) => {
+  const sizeOf = (value: number) => Math.max(1, (value / Math.max(1, most)) * (height - 4));
+  const at = { x: place + gap / 2, width: 1 - gap };
+  const [size, part] = [sizeOf(bar.value), bar.errors ? sizeOf(bar.errors) : 0];
+  return (
+    <>
+      <title>{textOf(bar)}</title>
+      <rect class="reach" x={place} y={0} width={1} height={height} />
+      <rect {...at} class={bar.present ? 'present' : undefined} y={height - size} height={size} />
+      {part > 0 && <rect {...at} class="errors" y={height - part} height={part} />}
+    </>
+  );
+};
+
 /** Bars. Each shows its value on hover, reads it aloud, and may be a link. */
-export const Chart = ({ label, bars }: { readonly label: string; readonly bars: readonly Bar[] }) => {
+export const Chart = ({
+  label,
+  bars,
+  wide,
+}: {
+  readonly label: string;
+  readonly bars: readonly Bar[];
+  readonly wide?: true;
+}) => {
   const most = Math.max(0, ...bars.map(({ value }) => value));
   return (
-    <figure class="chart">
-      <svg viewBox={`0 0 ${Math.max(1, bars.length)} ${height}`} preserveAspectRatio="none">
-        <title>{label}</title>
-        {bars.map(({ href, present, ...bar }, place) => {
-          const text = `${bar.label}: ${bar.value}`;
-          const size = Math.max(1, (bar.value / Math.max(1, most)) * (height - 4));
-          const shape = (
-            <>
-              <title>{text}</title>
-              <rect class="reach" x={place} y={0} width={1} height={height} />
-              <rect
-                class={present ? 'present' : undefined}
-                x={place + gap / 2}
-                y={height - size}
-                width={1 - gap}
-                height={size}
-              />
-            </>
-          );
-          return href === undefined ? (
-            <g key={bar.label}>{shape}</g>
-          ) : (
-            <a key={bar.label} href={href} aria-label={text} aria-current={present ? 'true' : undefined}>
-              {shape}
-            </a>
-          );
-        })}
-      </svg>
-      <div class="ends small muted">
-        <span>{bars[0]?.label}</span>
-        <span>{bars.at(-1)?.label}</span>
+    <figure class={wide ? 'chart wide' : 'chart'}>
+      <figcaption class="small">
+        {label}
+        {bars.some(({ errors }) => errors !== undefined) && <span class="legend muted">{t.summary.errors}</span>}
+      </figcaption>
+      <div class="plot">
+        <div class="axis small muted" aria-hidden="true">
+          <span>{numberText(most)}</span>
+          <span>0</span>
+        </div>
+        <svg viewBox={`0 0 ${Math.max(1, bars.length)} ${height}`} preserveAspectRatio="none">
+          <title>{label}</title>
+          {bars.map((bar, place) =>
+            bar.href === undefined ? (
+              <g key={bar.label}>
+                <Shape bar={bar} place={place} most={most} />
+              </g>
+            ) : (
+              <a
+                key={bar.label}
+                href={bar.href}
+                aria-label={textOf(bar)}
+                aria-current={bar.present ? 'true' : undefined}
+              >
+                <Shape bar={bar} place={place} most={most} />
+              </a>
+            ),
+          )}
+        </svg>
+        <div class="ends small muted">
+          <span>{bars[0]?.label}</span>
+          <span>{bars.at(-1)?.label}</span>
+        </div>
       </div>
-      <figcaption class="small">{t.usage.most(label, most)}</figcaption>
     </figure>
   );
 };

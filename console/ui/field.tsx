@@ -9,6 +9,7 @@ type Kept =
   | 'max'
   | 'min'
   | 'maxLength'
+  | 'onChange'
   | 'onInput'
   | 'pattern'
   | 'placeholder'

@@ -25,7 +25,10 @@ export const placesOf = (projectId: string, collections: readonly string[]): rea
     }),
     { label: t.nav.newCollection, href: `${base}/new-collection` },
     { label: t.nav.overview, href: base },
-    ...(['users', 'files', 'usage', 'api'] as const).map((area) => ({ label: t.nav[area], href: `${base}/${area}` })),
+    ...(['users', 'files', 'requests', 'usage', 'api'] as const).map((area) => ({
+      label: t.nav[area],
+      href: `${base}/${area}`,
+    })),
     ...Object.entries(t.mail.parts).map(([part, label]) => ({
       label: `${t.nav.mail} · ${label}`,
       href: `${base}/mail/${part}`,

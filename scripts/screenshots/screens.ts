@@ -97,6 +97,8 @@ export const screens: readonly Screen[] = [
   { name: 'mail-audiences', path: '/mail/audiences' },
   { name: 'mail-broadcasts', path: '/mail/broadcasts' },
   { name: 'mail-suppressions', path: '/mail/suppressions' },
+  { name: 'requests', path: '/requests' },
+  { name: 'request', path: '/requests', act: open('tr a') },
   { name: 'usage', path: '/usage' },
   { name: 'api', path: '/api' },
   { name: 'settings-general', path: '/settings/general' },

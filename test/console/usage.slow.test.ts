@@ -1,11 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { handler as getDocument } from '../../functions/data/get-document.ts';
 import { clock } from '../../shared/core/clock.ts';
-import { flushRefusals } from '../../shared/usage/rejected-requests.ts';
 import { countUsage, flushTally } from '../../shared/usage/tally.ts';
 import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
-import { invoke } from '../support/clients/invoke.ts';
 import { newProject, type TestProject } from '../support/fixtures/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
@@ -44,21 +41,24 @@ afterEach(() => {
 afterAll(() => browser.close());
 
 describe('overview of a project with documents', () => {
-  test('shows the numbers of today with a chart of 30 days each, and links to their details', async () => {
+  test('shows the numbers of today, a chart of 30 days with errors, what came last, and links to details', async () => {
     const { page, problems } = opened;
     const requests = page.getByRole('link').filter({ hasText: 'Requests today' });
     await requests.waitFor();
     await expect.poll(() => requests.locator('strong').textContent()).toMatch(/^[1-9]/);
-    const line = await requests.getByRole('img').getAttribute('aria-label');
-    expect(line).toContain(`${dayBefore(3)} 3`);
     const errors = page.getByRole('link').filter({ hasText: 'Errors today (4xx, 5xx)' });
-    expect(await errors.getByRole('img').getAttribute('aria-label')).toContain(`${dayBefore(3)} 1`);
+    await expect.poll(() => errors.locator('strong').textContent()).toMatch(/^[1-9]/);
+    const newest = page.locator('section').filter({ hasText: 'Newest documents' });
+    await newest.getByRole('link', { name: 'Hello' }).waitFor();
+    const chart = page.getByRole('figure').filter({ hasText: 'Requests of 30 days' });
+    const day = chart.getByRole('link', { name: `${dayBefore(3)}: 3, 1 errors` });
+    expect(await day.getAttribute('href')).toBe(`/projects/${project.id}/usage?day=${dayBefore(3)}`);
     expect(await obstacles(page)).toEqual([]);
     await page.getByRole('link', { name: 'First steps' }).click();
     await page.getByText('Copy the publishable key').waitFor();
     await page.goBack();
     await requests.click();
-    await page.getByRole('heading', { name: 'Usage' }).waitFor();
+    await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor();
     expect(problems).toEqual([]);
   });
 });
@@ -68,33 +68,12 @@ describe('usage page in the console', () => {
     const { page, problems } = opened;
     await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/usage`);
     await page.getByRole('link', { name: `${dayBefore(3)}: 3` }).click();
-    await page.getByRole('cell', { name: 'list-documents' }).waitFor();
+    await page.getByRole('cell', { name: 'GET /api/data/:collectionName' }).waitFor();
     await page.getByRole('cell', { name: '200: 2 · 500: 1' }).waitFor();
     expect(await page.getByLabel('Day (UTC)').inputValue()).toBe(dayBefore(3));
     expect(new URL(page.url()).search).toBe(`?day=${dayBefore(3)}`);
     await page.getByLabel('Day (UTC)').fill(dayBefore(9));
     await page.getByText('No requests on this day.').waitFor();
-    expect(await obstacles(page)).toEqual([]);
-    expect(problems).toEqual([]);
-  });
-});
-
-describe('rejected requests in the console', () => {
-  test('are listed with their reason, and narrowed by a code', async () => {
-    const { page, problems } = opened;
-    process.env.USAGE_SECONDS = '3600';
-    const refused = { key: project.secretKey, params: { collectionName: 'posts', id: '0'.repeat(24) } };
-    await invoke(getDocument, refused);
-    await invoke(getDocument, { ...refused, params: { collectionName: 'posts', id: 'nonsense' } });
-    await flushRefusals();
-    await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/usage`);
-    await page.getByRole('cell', { name: '404 DOCUMENT_NOT_FOUND' }).waitFor();
-    await page.getByRole('cell', { name: '400 INVALID_ID' }).waitFor();
-    await page.getByLabel('Error code').fill('INVALID_ID');
-    await expect.poll(() => page.getByRole('cell', { name: '404 DOCUMENT_NOT_FOUND' }).count()).toBe(0);
-    await page.getByRole('cell', { name: '400 INVALID_ID' }).waitFor();
-    await page.getByLabel('Error code').fill('RULE_DENIED');
-    await page.getByText('No request was rejected').waitFor();
     expect(await obstacles(page)).toEqual([]);
     expect(problems).toEqual([]);
   });

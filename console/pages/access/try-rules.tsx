@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useLocation } from 'preact-iso/router';
 import type { Collection } from '../../../shared/collections/collection.ts';
 import { triedOperations } from '../../../shared/collections/rules/rule.ts';
 import { isPlainObject } from '../../../shared/core/json.ts';
@@ -38,8 +39,15 @@ const objectIn = (field: string, text: string): Record<string, unknown> => {
 
 /** Shows what a request would return, with or without a user, and the outcome of each part of the rules. */
 export const TryRules = ({ projectId, collection, known }: Props) => {
-  const { draft, set } = useDraft({ operation: 'get', documentId: '', document: '{}', changes: '{}' });
-  const user = useSignal<ChosenUser | undefined>(undefined);
+  // A rejected request names its operation and its user.
+  const { query } = useLocation();
+  const { draft, set } = useDraft({
+    operation: query.operation ?? 'get',
+    documentId: '',
+    document: '{}',
+    changes: '{}',
+  });
+  const user = useSignal<ChosenUser | undefined>(query.user ? { id: query.user, name: query.user } : undefined);
   const result = useSignal<(Data<'try-rules'> & { readonly operation: Operation }) | undefined>(undefined);
   const { documentId, document, changes } = draft.value;
   const operation = triedOperations.find((each) => each === draft.value.operation) ?? 'get';

@@ -28,7 +28,7 @@ const NotAllowed = ({ project }: { readonly project: Data<'get-project'> }) => (
 
 /** The response of the API: status, time, headers and body. */
 export const Answer = ({
-  answered: { status, ms, headers, text, code },
+  answered: { status, ms, headers, text, code, requestId },
   project,
 }: {
   readonly answered: Answered;
@@ -39,6 +39,11 @@ export const Answer = ({
       <Badge kind={status >= 200 && status < 300 ? 'good' : 'danger'}>{status === 0 ? t.api.redirect : status}</Badge>{' '}
       {t.api.took(ms)}
     </p>
+    {status >= 400 && status < 500 && status !== 429 && requestId && (
+      <p>
+        <a href={`/projects/${project._id}/requests?open=${encodeURIComponent(requestId)}`}>{t.requests.open}</a>
+      </p>
+    )}
     {code === 'ORIGIN_NOT_ALLOWED' && <NotAllowed project={project} />}
     {headers && <pre class="small muted whole">{headers}</pre>}
     {text && <pre class="card whole">{text}</pre>}

@@ -20,19 +20,22 @@ export interface Answered {
   readonly headers: string;
   readonly text: string;
   readonly code: string;
+  /** Of an error. */
+  readonly requestId: string;
 }
 
-const codeOf = (json: unknown): string => {
-  const { code } = (typeof json === 'object' && json !== null ? json : {}) as { readonly code?: unknown };
-  return typeof code === 'string' ? code : '';
+const namesIn = (json: unknown): Pick<Answered, 'code' | 'requestId'> => {
+  const body = (typeof json === 'object' && json !== null ? json : {}) as Readonly<Record<string, unknown>>;
+  const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+  return { code: textOf(body.code), requestId: textOf(body.requestId) };
 };
 
-const readable = (text: string): { readonly text: string; readonly code: string } => {
+const readable = (text: string): Pick<Answered, 'text' | 'code' | 'requestId'> => {
   try {
     const json: unknown = JSON.parse(text);
-    return { text: JSON.stringify(json, null, 2), code: codeOf(json) };
+    return { text: JSON.stringify(json, null, 2), ...namesIn(json) };
   } catch {
-    return { text, code: '' };
+    return { text, code: '', requestId: '' };
   }
 };
 

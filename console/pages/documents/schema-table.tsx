@@ -1,4 +1,6 @@
 import type { Signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
 import { usersCollection } from '../../../shared/collections/names.ts';
 import { fieldTypeNames, isScalar } from '../../../shared/collections/schema/field-types.ts';
 import { rightHints } from '../../../shared/collections/schema/right-hints.ts';
@@ -33,13 +35,17 @@ export const SchemaTable = ({
   const targetsOf = ({ ref }: FieldDraft) => [
     ...new Set(['', ref, ...collections.map(({ name }) => name), ...(self === '' ? [] : [self])]),
   ];
+  // A rejected request names its field.
+  const { field: named } = useLocation().query;
+  const table = useRef<HTMLTableElement>(null);
+  useEffect(() => table.current?.querySelector<HTMLElement>('[aria-selected=true] input')?.focus(), [named]);
   const change = (place: number, changes: Partial<FieldDraft>) => {
     fields.value = fields.value.map((field, at) => (at === place ? { ...field, ...changes } : field));
   };
   return (
     <div class="stack">
       <div class="table-box">
-        <table class="table">
+        <table ref={table} class="table">
           <thead>
             <tr>
               {[
@@ -64,7 +70,7 @@ export const SchemaTable = ({
           </thead>
           <tbody>
             {fields.value.map((field, place) => (
-              <tr key={place}>
+              <tr key={place} aria-selected={field.key === named ? true : undefined}>
                 <td>
                   <input
                     class="input mono"

@@ -1,6 +1,8 @@
+import { examples } from 'basalt:api';
 import { useLocation, useRoute } from 'preact-iso/router';
 import { useQuery } from '../../api/query.ts';
 import type { Data } from '../../api/rows.ts';
+import { numberText } from '../../text/number.ts';
 import { t } from '../../text/words.ts';
 import { addressWith } from '../../ui/address.ts';
 import { bytesText } from '../../ui/bytes.tsx';
@@ -12,21 +14,24 @@ import { ProblemNote } from '../../ui/problem-note.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { type Day, errorsOf, pointsOf } from './days.ts';
 import { MissingIndexes } from './missing-indexes.tsx';
-import { Refusals } from './refusals.tsx';
 
 type Route = Data<'get-request-stats'>['routes'][number];
 
-const plain = String;
+/** `create-document` as `POST /api/data/:collectionName`; other names are as they are counted. */
+const routeText = (id: string): string => {
+  const found = examples.find((example) => example.id === id);
+  return found ? `${found.method} ${found.path.replaceAll(/\{(\w+)\}/g, ':$1')}` : id;
+};
 
 const routeColumns: readonly Column<Route>[] = [
-  { key: 'route', label: t.usage.route, cell: ({ route }) => <span class="mono">{route}</span> },
-  { key: 'requests', label: t.usage.requests, number: true, cell: ({ requests }) => requests },
+  { key: 'route', label: t.usage.route, cell: ({ route }) => <span class="mono">{routeText(route)}</span> },
+  { key: 'requests', label: t.usage.requests, number: true, cell: ({ requests }) => numberText(requests) },
   {
     key: 'statuses',
     label: t.usage.statuses,
     cell: ({ statuses }) =>
       Object.entries(statuses)
-        .map(([status, count]) => `${status}: ${count}`)
+        .map(([status, count]) => `${status}: ${numberText(count)}`)
         .join(' · '),
   },
   { key: 'p50', label: 'p50, ms', number: true, cell: ({ p50 }) => p50 ?? '–' },
@@ -43,10 +48,10 @@ const Limits = ({ projectId }: { readonly projectId: string }) => {
       <Meter label={t.usage.database} used={data.databaseUsed} limit={data.databaseLimit} text={bytesText} />
       <Meter label={t.usage.storage} used={data.storageUsed} limit={data.storageLimit} text={bytesText} />
       <Meter label={t.usage.imageSizes} used={data.imageSizesUsed} limit={data.imageSizesLimit} text={bytesText} />
-      <Meter label={t.usage.mails} used={data.mailUsed} limit={data.mailLimit} text={plain} />
-      <Meter label={t.nav.users} used={data.users} limit={data.usersLimit} text={plain} />
-      <Meter label={t.usage.collections} used={data.collections} limit={data.collectionsLimit} text={plain} />
-      <Meter label={t.usage.requestsToday} used={data.requestsToday} limit={null} text={plain} />
+      <Meter label={t.usage.mails} used={data.mailUsed} limit={data.mailLimit} text={numberText} />
+      <Meter label={t.nav.users} used={data.users} limit={data.usersLimit} text={numberText} />
+      <Meter label={t.usage.collections} used={data.collections} limit={data.collectionsLimit} text={numberText} />
+      <Meter label={t.usage.requestsToday} used={data.requestsToday} limit={null} text={numberText} />
     </div>
   );
 };
@@ -123,8 +128,9 @@ export const Usage = () => {
         )}
         <h2 id="missing">{t.usage.missing}</h2>
         <MissingIndexes projectId={projectId} />
-        <h2 id="refused">{t.refusals.title}</h2>
-        <Refusals projectId={projectId} />
+        <p>
+          <a href={`/projects/${projectId}/requests`}>{t.requests.rejected}</a>
+        </p>
       </div>
     </Page>
   );
