@@ -28,6 +28,7 @@ const AcceptInvitation = lazy(() =>
 const Api = lazy(() => import('./pages/api/api.tsx').then((page) => page.Api));
 const Overview = lazy(() => import('./pages/overview/overview.tsx').then((page) => page.Overview));
 const Documents = lazy(() => import('./pages/documents/documents.tsx').then((page) => page.Documents));
+const Aggregate = lazy(() => import('./pages/documents/aggregate.tsx').then((page) => page.Aggregate));
 const Trash = lazy(() => import('./pages/documents/trash.tsx').then((page) => page.Trash));
 const Schema = lazy(() => import('./pages/documents/schema.tsx').then((page) => page.Schema));
 const Access = lazy(() => import('./pages/access/access.tsx').then((page) => page.Access));
@@ -58,6 +59,7 @@ const Signed = ({ path }: { readonly path: string }) => (
         <Route path="/projects/:projectId/api" component={Api} />
         <Route path="/projects/:projectId" component={Overview} />
         <Route path="/projects/:projectId/documents/:collectionName" component={Documents} />
+        <Route path="/projects/:projectId/documents/:collectionName/aggregate" component={Aggregate} />
         <Route path="/projects/:projectId/documents/:collectionName/trash" component={Trash} />
         <Route path="/projects/:projectId/documents/:collectionName/schema" component={Schema} />
         <Route path="/projects/:projectId/documents/:collectionName/access" component={Access} />

@@ -713,6 +713,7 @@ export const en = {
   collection: {
     parts: {
       documents: 'Documents',
+      aggregate: 'Aggregate',
       schema: 'Schema',
       access: 'Access',
       indexes: 'Indexes',
@@ -720,6 +721,22 @@ export const en = {
       transfers: 'Import and export',
     },
     nameWhy: 'A letter, then letters, digits, _ and -.',
+  },
+  aggregate: {
+    why: 'Runs an aggregation pipeline with the rights of the secret key. It cannot change documents.',
+    pipeline: 'Pipeline, as JSON',
+    run: 'Run',
+    notAList: 'A pipeline is a JSON array of stages: [{ "$match": {} }]',
+    after: 'Results after',
+    stage: (number: number, name: string) => `${number} ${name}`,
+    all: (name: string) => `all stages (${name})`,
+    found: (shown: number, count: number, ms: number) =>
+      `${shown < count ? `First ${shown} of ${count} results` : count === 1 ? '1 result' : `${count} results`} · ${ms} ms`,
+    first: (count: number, ms: number) => `First ${count} results · ${ms} ms`,
+    results: 'Results',
+    copyResults: 'Copy the results',
+    none: 'No results.',
+    by: (value: string, label: string) => `${value} by ${label}`,
   },
   trash: {
     title: 'Trash',

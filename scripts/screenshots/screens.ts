@@ -82,6 +82,7 @@ export const screens: readonly Screen[] = [
   { name: 'document-form', path: '/documents/plants', act: edit('Form') },
   { name: 'document-json', path: '/documents/plants', act: edit('JSON') },
   { name: 'insert', path: '/documents/plants', act: press('Insert') },
+  { name: 'aggregate', path: '/documents/plants/aggregate', act: press('Run') },
   { name: 'schema', path: '/documents/plants/schema' },
   { name: 'access', path: '/documents/orders/access' },
   { name: 'indexes', path: '/documents/plants/indexes' },

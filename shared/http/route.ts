@@ -68,6 +68,8 @@ export interface Route {
   readonly role?: Role;
   /** Dashboard, below a project: `false` for a POST that changes nothing. */
   readonly audit?: false;
+  /** Dashboard: a POST whose body is a query. Its scope and role are those of a GET. */
+  readonly reads?: true;
   readonly query?: GenericSchema;
   readonly body?: GenericSchema;
   /** Default: 1 MiB. */
@@ -151,7 +153,8 @@ export const routedMethodsOf = (route: Pick<Route, 'method' | 'head'>): readonly
   ...(route.head ? (['HEAD'] as const) : []),
 ];
 
-export const isRead = (route: Pick<Route, 'method'>): boolean => methodsOf(route).every((method) => method === 'GET');
+export const isRead = (route: Pick<Route, 'method' | 'reads'>): boolean =>
+  route.reads === true || methodsOf(route).every((method) => method === 'GET');
 
 /** True if anyone who knows the `Idempotency-Key` gets a session. */
 export const opensSession = ({ repeats, credential }: Pick<Route, 'repeats' | 'credential'>): boolean =>

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { addressKeyOf, issueTokens } from '../../shared/accounts/email-tokens.ts';
 import { verifyDashboardToken } from '../../shared/accounts/tokens.ts';
+import { isRead } from '../../shared/http/route.ts';
 import { developerScope } from '../../shared/persistence/item-keys.ts';
 import { call, cookieOf } from '../support/clients/client.ts';
 import { dashboardCases, type RouteCase, sampleBodies, sampleParameters } from '../support/data/route-cases.ts';
@@ -8,7 +9,7 @@ import { auth, linkDeveloper, logIn } from '../support/fixtures/developers.ts';
 import { type Developer, newProject, newUnverified } from '../support/fixtures/project.ts';
 
 const ofDevelopers = dashboardCases.filter(({ route }) => route.access === 'developer');
-const writes = ofDevelopers.filter(({ method }) => method !== 'GET');
+const writes = ofDevelopers.filter(({ route }) => !isRead(route));
 
 /** Ways to end a session while its access token is still valid for minutes. */
 const ways: Readonly<Record<string, (developer: Developer, cookie: string) => Promise<unknown>>> = {

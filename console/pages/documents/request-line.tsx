@@ -1,12 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { service } from '../../api/service.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
-import { toClipboard } from '../../ui/clipboard.ts';
-import { Menu } from '../../ui/menu.tsx';
-import { say } from '../../ui/toast.tsx';
-import { codeOf, languages } from '../api/code.ts';
+import { CopyRequest } from './copy-request.tsx';
 
 interface Props {
   readonly collectionName: string;
@@ -24,21 +20,6 @@ export const RequestLine = ({ collectionName, query, fields, onRun }: Props) => 
     typed.value = query;
   }, [query, typed]);
   const path = `/api/data/${collectionName}`;
-  const copy = async (language: (typeof languages)[number]) => {
-    const parameters = Object.fromEntries(new URLSearchParams(typed.value));
-    const example = {
-      id: 'list-documents',
-      area: 'data',
-      summary: '',
-      method: 'GET',
-      path,
-      access: 'secretKey',
-      params: {},
-    };
-    const place = { api: service().api, publishableKey: '' };
-    const code = codeOf(language, { ...example, query: parameters, body: undefined }, place, 'secret');
-    if (await toClipboard(code)) say(t.acts.copied);
-  };
   return (
     <form
       class="request"
@@ -60,13 +41,12 @@ export const RequestLine = ({ collectionName, query, fields, onRun }: Props) => 
         }}
       />
       {typed.value !== query && <Button type="submit">{t.documents.run}</Button>}
-      <Menu title={t.documents.copyRequest} label={<>{t.acts.copy} ▾</>}>
-        {languages.map((language) => (
-          <button key={language} type="button" onClick={() => void copy(language)}>
-            {t.api.languages[language]}
-          </button>
-        ))}
-      </Menu>
+      <CopyRequest
+        request={{
+          ...{ id: 'list-documents', method: 'GET', path },
+          query: Object.fromEntries(new URLSearchParams(typed.value)),
+        }}
+      />
     </form>
   );
 };

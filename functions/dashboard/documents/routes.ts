@@ -2,11 +2,14 @@ import type { ErrorCode } from '../../../shared/core/errors.ts';
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { dataRoutes } from '../../data/routes.ts';
 import {
+  AggregateAnswer,
+  AggregateBody,
   ChangesAnswer,
   ChangesQuery,
   DeleteAnswer,
   DeleteQuery,
   GetQuery,
+  IncludeDeletedQuery,
   ListAnswer,
   ListQuery,
   UpdateBody,
@@ -37,6 +40,21 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
     response: { status: 200, body: ChangesAnswer },
     example: { query: { since: '0', limit: '100', wait: '0', where: '{"views":{"$gte":5}}' } },
     errors: errorsOf('list-changes'),
+  },
+  'aggregate-project-documents': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/collections/{collectionName}/aggregate',
+    reads: true,
+    summary: 'Run an aggregation pipeline',
+    query: IncludeDeletedQuery,
+    body: AggregateBody,
+    response: { status: 200, body: AggregateAnswer },
+    example: {
+      body: {
+        pipeline: [{ $match: { views: { $gte: 1 } } }, { $group: { _id: '$title', views: { $sum: '$views' } } }],
+      },
+    },
+    errors: errorsOf('aggregate-documents'),
   },
   'create-project-document': {
     method: 'POST',

@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { handler as aggregateProjectDocuments } from '../../../functions/dashboard/documents/aggregate-project-documents.ts';
 import { handler as createProjectDocument } from '../../../functions/dashboard/documents/create-project-document.ts';
 import { handler as listProjectDocuments } from '../../../functions/dashboard/documents/list-project-documents.ts';
 import { handler as listProjectMailLogs } from '../../../functions/dashboard/mail/list-project-mail-logs.ts';
@@ -62,6 +63,12 @@ describe('a developer’s warm request needs, apart from its counter,', () => {
     ],
     ['get a project: one look-up by its id', getProject, {}, [find]],
     ['list 20 in the data browser: the project and one page', listProjectDocuments, {}, [find, find]],
+    [
+      'aggregate: the project and one aggregation',
+      aggregateProjectDocuments,
+      { body: { pipeline: [{ $count: 'n' }] } },
+      ['mongodb aggregate', find],
+    ],
     ['list users: the project and one page', listUsers, {}, [find, find]],
     ['find users by address: the project and one page', listUsers, { query: 'email=a' }, [find, find]],
     ['mail logs: the project and one page', listProjectMailLogs, {}, [find, find]],

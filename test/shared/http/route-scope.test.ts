@@ -75,6 +75,15 @@ describe('the scope, the role and the audit trail of a route', () => {
     expect({ role: roleFor(route), entered: isAudited(route) }).toEqual({ role: 'owner', entered: false });
   });
 
+  test('a POST that only reads has the scope and the role of a GET, and no entry', () => {
+    const route = row('POST', `${below}/collections/{collectionName}/sum`, { resource: 'documents', reads: true });
+    expect({ scope: scopeOf(route), role: roleFor(route), entered: isAudited(route) }).toEqual({
+      scope: 'documents:read',
+      role: 'viewer',
+      entered: false,
+    });
+  });
+
   test('a route below a project does not compile when it has no resource', () => {
     const more = {
       method: 'GET',

@@ -98,6 +98,7 @@ const bodies = {
   'run-batch': { writes: [{ op: 'insert', collection: 'notes', document: { n: 1 } }] },
   'create-ticket': { collections: ['notes'] },
   'aggregate-documents': { pipeline: [{ $match: { text: 'a' } }, { $limit: 1 }] },
+  'aggregate-project-documents': { pipeline: [{ $match: { text: 'a' } }, { $limit: 1 }] },
   'create-project-document': { text: 'a', nested: { text: 'b' }, list: ['c'] },
   'update-project-document': { text: 'c', 'nested.text': 'd' },
   'start-export': { format: 'json', includeDeleted: true, where: { n: 1 } },
