@@ -1,9 +1,11 @@
 import { login, logout, whoami } from './account-commands.ts';
+import { logs } from './logs-command.ts';
 import { init, link } from './project-commands.ts';
 import { diff, pull, push } from './schema-commands.ts';
 import type { Terminal } from './terminal.ts';
 import { exportCollection, importFile } from './transfer-commands.ts';
 import { types } from './types-command.ts';
+import { every } from './watch.ts';
 
 interface Option {
   readonly type: 'string' | 'boolean';
@@ -105,7 +107,7 @@ export const commands: Readonly<Record<string, Command>> = {
     about: 'Writes the types that the publishable key sees.',
     options: {
       watch: { type: 'boolean', about: 'keep the file up to date' },
-      every: { type: 'string', value: 'SECONDS', about: 'with --watch: the time between two requests; 15' },
+      every,
     },
     positionals: [0, 1],
     run: (terminal, values, [name]) => types(terminal, values, name),
@@ -145,5 +147,21 @@ export const commands: Readonly<Record<string, Command>> = {
     },
     positionals: [1, 2],
     run: (terminal, values, [collection = '', name]) => exportCollection(terminal, values, collection, name),
+  },
+  logs: {
+    usage: 'logs',
+    summary: 'print rejected requests',
+    about: 'Prints the requests of the last 7 days that were rejected, the newest last, with the reason.',
+    options: {
+      follow: { type: 'boolean', about: 'also print new ones as they come, until you press Ctrl+C' },
+      every,
+      code: { type: 'string', value: 'CODE', about: 'only this error, such as RULE_DENIED' },
+      route: { type: 'string', value: 'ROUTE', about: 'only this route, such as "GET /api/data/:collection"' },
+      user: { type: 'string', value: 'ID', about: 'only requests of this user' },
+      since: { type: 'string', value: 'TIME', about: 'only from this time on, such as 2026-11-21T08:30:00Z' },
+      limit: { type: 'string', value: 'NUMBER', about: 'how many, at most 1000; 20' },
+    },
+    positionals: [0, 0],
+    run: (terminal, values) => logs(terminal, values),
   },
 };

@@ -1,17 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { getProject, openProject, type Place, type ProjectRecord } from './linked-project.ts';
 import { CommandError, type Terminal } from './terminal.ts';
+import { repeat, secondsOf } from './watch.ts';
 
 interface TypesOptions extends Place {
   readonly json?: boolean | undefined;
   readonly watch?: boolean | undefined;
   readonly every?: string | undefined;
 }
-
-/** Below the rate limit of a deployment, 100 requests in 15 minutes. */
-const defaultSeconds = 15;
 
 interface Types {
   readonly text: string;
@@ -40,30 +37,6 @@ const writeIfChanged = async (path: string, text: string): Promise<boolean> => {
   return true;
 };
 
-const secondsOf = (every: string | undefined): number => {
-  if (every === undefined) return defaultSeconds;
-  if (/^[1-9]\d{0,4}$/.test(every)) return Number(every);
-  throw new CommandError('--every must be a number of seconds from 1 to 99999.');
-};
-
-/** Keeps the file until the developer interrupts it. Failures are shown, and the next round tries again. */
-const watch = async (terminal: Terminal, project: ProjectRecord, path: string, first: string, seconds: number) => {
-  let etag = first;
-  const signal = terminal.onInterrupt();
-  for (;;) {
-    try {
-      await pause(seconds * 1000, undefined, { signal });
-      const types = await loadTypes(project, etag);
-      if (!types) continue;
-      etag = types.etag;
-      if (await writeIfChanged(path, types.text)) terminal.print(`Wrote ${path}.\n`);
-    } catch (error) {
-      if (signal.aborted) return;
-      terminal.note((error as Error).message);
-    }
-  }
-};
-
 export const types = async (terminal: Terminal, options: TypesOptions, name = 'schema.ts'): Promise<number> => {
   const seconds = secondsOf(options.every);
   const project = await getProject(await openProject(terminal, options));
@@ -73,6 +46,13 @@ export const types = async (terminal: Terminal, options: TypesOptions, name = 's
   const isChanged = await writeIfChanged(path, loaded.text);
   if (options.json) terminal.print(`${JSON.stringify({ file: name, changed: isChanged })}\n`);
   else terminal.print(isChanged ? `Wrote ${name}.\n` : `${name} is up to date.\n`);
-  if (options.watch) await watch(terminal, project, path, loaded.etag, seconds);
+  if (!options.watch) return 0;
+  let { etag } = loaded;
+  await repeat(terminal, seconds, async () => {
+    const now = await loadTypes(project, etag);
+    if (!now) return;
+    etag = now.etag;
+    if (await writeIfChanged(path, now.text)) terminal.print(`Wrote ${path}.\n`);
+  });
   return 0;
 };
