@@ -28,7 +28,7 @@ const newId = (): string => randomBytes(12).toString('hex');
 
 const directory = await mkdtemp(path.join(tmpdir(), 'basalt-simulation-'));
 const dynamo = await startDynamo({
-  file: path.join(directory, 'dynamo.db'),
+  directory,
   endpoint: process.env.AWS_ENDPOINT_URL_DYNAMODB,
   table: 'basalt',
   ...localAccount,

@@ -40,7 +40,7 @@ export const startBackingServices = async (
     started(
       startDynamo({
         ...options,
-        file: path.join(directory, 'dynamo.db'),
+        directory,
         endpoint: settings.dynamoEndpoint,
         table: tableOf(settings),
         ...localAccount,

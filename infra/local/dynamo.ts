@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
@@ -6,38 +5,10 @@ import {
   ResourceInUseException,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import { startSupervised } from './child.ts';
+import { startEngine } from './dynamo-engines.ts';
 import { nameOperation, requireOperations, unsupportedOperation } from './dynamo-operations.ts';
-import { type LocalService, type LocalServiceOptions, startUntilReady } from './helper-process.ts';
-import { originAt, probePort } from './ports.ts';
+import type { LocalService, LocalServiceOptions } from './helper-process.ts';
 import { StartProblem } from './problem.ts';
-
-const binary = (): string => {
-  try {
-    return createRequire(import.meta.url).resolve('@dynoxide/linux-x64/dynoxide');
-  } catch (cause) {
-    throw new StartProblem(
-      'The DynamoDB emulator in the packages only runs on Linux x64.\n' +
-        'Start another one, for example:\n' +
-        '  docker run -d -p 8000:8000 amazon/dynamodb-local\n' +
-        'Then start Basalt with its address:\n' +
-        '  AWS_ENDPOINT_URL_DYNAMODB=http://127.0.0.1:8000 npm start',
-      { cause },
-    );
-  }
-};
-
-const launch = async (file: string, { onExit }: LocalServiceOptions): Promise<LocalService> => {
-  const port = await probePort(0);
-  const address = originAt(port);
-  const args = ['--host', '127.0.0.1', '--port', String(port), '--db-path', file];
-  const { stop } = await startUntilReady(
-    { name: 'DynamoDB', command: binary(), args, onExit },
-    (line) => line.includes(address) || undefined,
-    startSupervised,
-  );
-  return { address, stop };
-};
 
 /** Keys and billing of the table, as deployed. */
 export const tableDefinition = {
@@ -75,8 +46,8 @@ const problemOf = (error: unknown): string => {
 };
 
 interface DynamoOptions extends LocalServiceOptions {
-  /** SQLite file with the data. */
-  readonly file: string;
+  /** The state directory. */
+  readonly directory: string;
   /** A DynamoDB of the user's own, which is used instead. */
   readonly endpoint: string | undefined;
   readonly table: string;
@@ -86,8 +57,9 @@ interface DynamoOptions extends LocalServiceOptions {
 
 /** Starts DynamoDB, or uses the one at `endpoint`, and creates the table if it is missing. */
 export const startDynamo = async (options: DynamoOptions): Promise<LocalService> => {
-  const { file, endpoint, table, region, credentials } = options;
-  const service = endpoint ? { address: endpoint, stop: async () => undefined } : await launch(file, options);
+  const { endpoint, table, region, credentials, report } = options;
+  if (endpoint) report('DynamoDB is the one at AWS_ENDPOINT_URL_DYNAMODB');
+  const service = endpoint ? { address: endpoint, stop: async () => undefined } : await startEngine(options);
   const client = new DynamoDBClient({ endpoint: service.address, region, credentials, maxAttempts: 2 });
   try {
     await ensureTable(client, table);

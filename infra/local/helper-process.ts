@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type ChildOptions, startChild } from './child.ts';
 import { StartProblem } from './problem.ts';
 
@@ -16,32 +17,43 @@ export interface LocalServiceOptions {
 }
 
 const maxStartMs = 60_000;
+const pollMs = 200;
 
-/**
- * Starts a program and resolves when `parseReady` returns a value for one of its output lines. Throws `StartProblem` if
- * the program ends before, or is not ready within a minute.
- */
+/** How a program shows that it is ready: one of these returns a value. */
+interface Readiness<T> {
+  /** Reads a line of its output. */
+  readonly line?: (line: string) => T | undefined;
+  /** Looks whether it responds. An error means that it does not respond yet. */
+  readonly poll?: () => Promise<T | undefined>;
+}
+
+/** Starts a program and waits until it is ready. Throws `StartProblem` if it ends before, or is not ready in a minute. */
 export const startUntilReady = async <T>(
   { onExit, ...options }: Omit<ChildOptions, 'onLine'>,
-  parseReady: (line: string) => T | undefined,
+  { line: parseReady, poll }: Readiness<T>,
   start = startChild,
 ): Promise<{ readonly ready: T } & Pick<LocalService, 'stop'>> => {
   const { name } = options;
   const started = Promise.withResolvers<T>();
   let isReady = false;
+  const check = (ready: T | undefined): void => {
+    if (isReady || ready === undefined) return;
+    isReady = true;
+    started.resolve(ready);
+  };
   const { stop } = start({
     ...options,
-    onLine: (line) => {
-      const ready = isReady ? undefined : parseReady(line);
-      if (ready === undefined) return;
-      isReady = true;
-      started.resolve(ready);
-    },
-    onExit: (detail) => {
-      if (isReady) onExit(detail);
+    onLine: (line) => check(parseReady?.(line)),
+    onExit: (detail, code) => {
+      if (isReady) onExit(detail, code);
       else started.reject(new StartProblem(`${name} did not start.\n${detail}`));
     },
   });
+  let waiting = true;
+  const keepPolling = async (): Promise<void> => {
+    for (; poll && waiting; await pause(pollMs)) await poll().then(check, () => undefined);
+  };
+  void keepPolling();
   const late = new StartProblem(`${name} did not start within ${maxStartMs / 1000} s.`);
   const timer = setTimeout(() => started.reject(late), maxStartMs);
   try {
@@ -51,6 +63,7 @@ export const startUntilReady = async <T>(
     throw error;
   } finally {
     clearTimeout(timer);
+    waiting = false;
   }
 };
 
@@ -68,7 +81,7 @@ interface HelperOptions extends LocalServiceOptions {
 export const startHelper = ({ name, file, args, env, onExit }: HelperOptions): Promise<Pick<LocalService, 'stop'>> =>
   startUntilReady(
     { name, command: process.execPath, args: [file, ...args], env: { ...process.env, ...env }, onExit },
-    (line) => line === 'ready' || undefined,
+    { line: (line) => line === 'ready' || undefined },
   );
 
 /** In a helper: ends this process when its standard input closes. */

@@ -29,8 +29,8 @@ const lacking = async (operation: string | undefined): Promise<string> => {
 const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
 const start = async (operation?: string) => {
   const endpoint = await lacking(operation);
-  const options = { endpoint, file: '', table: 'basalt', region: 'eu-west-1', credentials };
-  return startDynamo(options as Parameters<typeof startDynamo>[0]);
+  const quiet = { report: () => undefined, onExit: () => undefined };
+  return startDynamo({ ...quiet, endpoint, directory: '', table: 'basalt', region: 'eu-west-1', credentials });
 };
 
 describe("DynamoDB of the user's own", () => {

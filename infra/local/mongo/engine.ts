@@ -6,7 +6,8 @@ import { MongoClient } from 'mongodb';
 import { type LocalService, type LocalServiceOptions, startUntilReady } from '../helper-process.ts';
 import { StartProblem } from '../problem.ts';
 import { prepareDirectory, requireDiskSpace } from '../state-directory.ts';
-import { nodeCommand } from './node-command.ts';
+import { isInDocker, prepareMongoImage, startMongoInDocker } from './in-docker.ts';
+import { type EngineCommand, nodeCommand } from './node-command.ts';
 import { repairCounts } from './repair.ts';
 
 const host = path.join(import.meta.dirname, 'host.mjs');
@@ -32,11 +33,15 @@ const useExisting = async (uri: string): Promise<LocalService> => {
   return { address: uri, stop: async () => undefined };
 };
 
-const launch = async (directory: string, { report, onExit }: LocalServiceOptions): Promise<LocalService> => {
-  const [command, ...args] = await nodeCommand(report);
+const launch = async (
+  command: EngineCommand,
+  directory: string,
+  { onExit }: LocalServiceOptions,
+): Promise<LocalService> => {
+  const [program, ...args] = command;
   const { ready: address, stop } = await startUntilReady(
-    { name: 'MongoDB', command, args: [...args, host, directory], onExit },
-    (line) => (line.startsWith('{"uri":') ? (JSON.parse(line) as { readonly uri: string }).uri : undefined),
+    { name: 'MongoDB', command: program, args: [...args, host, directory], onExit },
+    { line: (line) => (line.startsWith('{"uri":') ? (JSON.parse(line) as { readonly uri: string }).uri : undefined) },
   );
   return { address, stop };
 };
@@ -65,6 +70,28 @@ const choosePlansByTrial = (client: MongoClient): Promise<unknown> =>
 const secondAfter = (ms: number): Promise<unknown> =>
   pause(Math.max(0, (Math.floor(ms / 1000) + 1) * 1000 - Date.now()));
 
+/** Downloads the image of Docker. Throws `StartProblem` with the advice if Docker cannot run it. */
+const prepareDocker = (advice: string, options: LocalServiceOptions): Promise<void> =>
+  prepareMongoImage(options).catch((cause: Error) => {
+    throw new StartProblem(`${advice}\n(${cause.message})`, { cause });
+  });
+
+/** Returns the command that runs the engine of the packages; `undefined` to use Docker. Throws `StartProblem` if neither works. */
+const findEngine = async (directory: string, options: LocalServiceOptions): Promise<EngineCommand | undefined> => {
+  const toStartOver = `To start over without the data, delete ${path.dirname(directory)}`;
+  if (isInDocker(directory)) {
+    await prepareDocker(`The data of MongoDB are in Docker. Start Docker, then start again. ${toStartOver}`, options);
+    return undefined;
+  }
+  try {
+    return await nodeCommand(options.report);
+  } catch (error) {
+    if (!(error instanceof StartProblem)) throw error;
+    await prepareDocker(error.message, options);
+    return undefined;
+  }
+};
+
 /** Starts MongoDB, or uses the one at `uri`. After an unclean stop, repairs the counts of all collections first. */
 export const startMongo = async (
   directory: string,
@@ -77,13 +104,15 @@ export const startMongo = async (
   const hadData = existsSync(path.join(directory, 'WiredTiger'));
   const unclean = await stoppedUncleanly(directory);
   const foundAt = Date.now();
-  const part = await launch(directory, options).catch((error: unknown) => {
+  const command = await findEngine(directory, options);
+  const starting = command ? launch(command, directory, options) : startMongoInDocker(directory, options);
+  const part = await starting.catch((error: unknown) => {
     throw hadData ? suspectData(error, directory) : error;
   });
   if (unclean) await secondAfter(foundAt);
   const client = new MongoClient(part.address);
   try {
-    await choosePlansByTrial(client);
+    if (command) await choosePlansByTrial(client);
     if (unclean) await repairCounts(client, options.report);
   } finally {
     await client.close();

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { isAlive } from '../process-stat.ts';
+import { cachedFolder } from '../tool-cache.ts';
 
 const run = promisify(execFile);
 
@@ -21,15 +20,6 @@ const machines = {
 } as const;
 
 type Distribution = keyof typeof releases;
-type Machine = keyof typeof machines;
-
-const cache = path.resolve(import.meta.dirname, '../../../node_modules/.cache/basalt');
-
-const at = (root: string, machine: Machine): NewerLibc => {
-  const { triple, loader } = machines[machine];
-  const libraries = path.join(root, 'usr/lib', triple);
-  return { libraries, loader: path.join(libraries, loader) };
-};
 
 const readText = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');
 
@@ -45,11 +35,12 @@ const configuredMirror = async (id: Distribution): Promise<string | undefined> =
   return /^URIs:\s+(https?:\S+)/m.exec(sources)?.[1] ?? /^deb\s+(?:\[[^\]]*\]\s+)?(https?:\S+)/m.exec(list)?.[1];
 };
 
-const unpack = async (work: string, id: Distribution): Promise<void> => {
+/** Unpacks the libraries into a folder. */
+const unpack = async (root: string, id: Distribution): Promise<void> => {
   const mirror = await configuredMirror(id);
   if (!mirror) throw new Error('No package archive is configured on this machine');
-  const folder = (name: string): string => path.join(work, name);
-  for (const name of ['lists/partial', 'cache/archives/partial', 'debs', 'root']) {
+  const folder = (name: string): string => path.join(root, 'download', name);
+  for (const name of ['lists/partial', 'cache/archives/partial', 'debs']) {
     await mkdir(folder(name), { recursive: true });
   }
   const keyring = `/usr/share/keyrings/${id}-archive-keyring.gpg`;
@@ -62,40 +53,21 @@ const unpack = async (work: string, id: Distribution): Promise<void> => {
   ];
   await run('apt-get', [...options, 'update']);
   await run('apt-get', [...options, 'download', 'libc6', 'libgcc-s1', 'libstdc++6'], { cwd: folder('debs') });
-  for (const deb of await readdir(folder('debs'))) {
-    await run('dpkg-deb', ['-x', path.join(folder('debs'), deb), folder('root')]);
-  }
+  for (const deb of await readdir(folder('debs'))) await run('dpkg-deb', ['-x', path.join(folder('debs'), deb), root]);
+  await rm(folder(''), { recursive: true });
 };
 
-/** Removes work folders of killed processes. Their names end in the process id. */
-const removeAbandoned = async (): Promise<void> => {
-  for (const name of await readdir(cache).catch(() => [])) {
-    const pid = /^libc-unpacking\.(\d+)$/.exec(name)?.[1];
-    if (pid && !isAlive(Number(pid))) await rm(path.join(cache, name), { recursive: true, force: true });
-  }
-};
-
-/**
- * Downloads a newer C library from the archive of Debian or Ubuntu, one time and without root; `undefined` on other
- * systems. Several processes can call it at the same time.
- */
+/** Downloads a newer C library from the archive of Debian or Ubuntu, without root; `undefined` on other systems. */
 export const newerLibc = async (report: (step: string) => void): Promise<NewerLibc | undefined> => {
   const machine = process.arch;
   if (process.platform !== 'linux' || (machine !== 'x64' && machine !== 'arm64')) return undefined;
-  const root = path.join(cache, `libc-${machine}`);
-  if (existsSync(root)) return at(root, machine);
   const id = await distribution();
   if (!id) return undefined;
-  report('Downloading a newer C library for MongoDB into node_modules (only the first time)');
-  const work = path.join(cache, `libc-unpacking.${process.pid}`);
-  await removeAbandoned();
-  try {
-    await unpack(work, id);
-    await rename(path.join(work, 'root'), root).catch((error: unknown) => {
-      if (!existsSync(root)) throw error;
-    });
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
-  return at(root, machine);
+  const root = await cachedFolder(`libc-${machine}`, (draft) => {
+    report('Downloading a newer C library for MongoDB into node_modules (only the first time)');
+    return unpack(draft, id);
+  });
+  const { triple, loader } = machines[machine];
+  const libraries = path.join(root, 'usr/lib', triple);
+  return { libraries, loader: path.join(libraries, loader) };
 };

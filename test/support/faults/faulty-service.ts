@@ -51,7 +51,7 @@ export class FaultyService {
 
   static dynamo(directory: string): Promise<FaultyService> {
     const file = path.join(directory, 'dynamo.db');
-    const options = { ...quiet, file, endpoint: undefined, table: 'basalt', region: 'eu-west-1', credentials };
+    const options = { ...quiet, directory, endpoint: undefined, table: 'basalt', region: 'eu-west-1', credentials };
     return FaultyService.#start(() => startDynamo(options), `--db-path\0${file}\0`);
   }
 
