@@ -26,11 +26,24 @@ interface GuardedWrite<T> {
   readonly write: (conditions: Filter<MongoDocument>) => Promise<T | null>;
   /** Reads the document for which the conditions did not hold, and its bytes of BSON. Throws the reason. */
   readonly read: () => Promise<{ readonly document: Document; readonly bytes: number }>;
+  /**
+   * Whether the error of a guard for this document counts. If not, the write is repeated: the condition of the write is
+   * not known to have held for the document.
+   */
+  readonly confirm?: ((document: Document) => Promise<boolean>) | undefined;
   /** The message if others change the document at each try. */
   readonly busy: string;
   /** The number of tries. */
   readonly attempts?: number;
 }
+
+/** Throws the error of the first guard that rejects a document. */
+const requireAccepted = (guards: readonly Guard[], document: Document, bytes: number): void => {
+  for (const { refusal } of guards) {
+    const refused = refusal(document, bytes);
+    if (refused) throw refused;
+  }
+};
 
 /**
  * Writes a document for which all guards hold, decided by one command. Only if it changed nothing is the document
@@ -39,16 +52,18 @@ interface GuardedWrite<T> {
  */
 export const writeGuarded = <T>(
   guards: readonly Guard[],
-  { write, read, busy, attempts = usualAttempts }: GuardedWrite<T>,
+  { write, read, confirm, busy, attempts = usualAttempts }: GuardedWrite<T>,
 ): Promise<T> => {
   let conditions = guards.map(({ filter }) => filter);
   const attempt = async (): Promise<T | null> => {
     const result = await write(conditions.length > 0 ? { $and: conditions } : {});
     if (result !== null) return result;
     const { document, bytes } = await read();
-    for (const { refusal } of guards) {
-      const refused = refusal(document, bytes);
-      if (refused) throw refused;
+    try {
+      requireAccepted(guards, document, bytes);
+    } catch (error) {
+      if (confirm && !(await confirm(document))) return null;
+      throw error;
     }
     conditions = guards.map(({ filter, filterFor }) => filterFor?.(document, bytes) ?? filter);
     return null;

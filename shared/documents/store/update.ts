@@ -156,8 +156,8 @@ export const writable = async (
   return { document, ...(settled && { settled }) };
 };
 
-/** The document if at the revision that was read it does not meet a condition. */
-export const findUnmet = (
+/** The document if it still has the revision that was read and meets a condition, which is made of `where`. */
+const findAsRead = (
   { project, collection }: AccessContext,
   document: Document,
   where: unknown,
@@ -170,8 +170,16 @@ export const findUnmet = (
     (db, limitMs) =>
       db
         .collection<Document>(collection.name)
-        .findOne({ _id: document._id, $and: [isAt(revisionOf(document))], $nor: [condition] }, { maxTimeMS: limitMs }),
+        .findOne({ _id: document._id, $and: [isAt(revisionOf(document)), condition] }, { maxTimeMS: limitMs }),
   );
+
+/** The document if at the revision that was read it does not meet a condition. */
+export const findUnmet = (
+  context: AccessContext,
+  document: Document,
+  where: unknown,
+  condition: Condition,
+): Promise<Document | null> => findAsRead(context, document, where, { $nor: [condition] });
 
 /**
  * Writes one document that the caller may write, decided by one command whose filter has every condition. Only if it
@@ -237,6 +245,8 @@ export const changeDocument = async <T>(context: AccessContext, id: string, chan
       };
       return { document, bytes: bytes?.byteLength ?? 0 };
     },
+    // The condition was checked after the document was read, so another write may have come in between.
+    confirm: asked && (async (document) => (await findAsRead(context, document, where, asked.condition)) !== null),
     busy: 'The document is being changed by others right now. Retry.',
     ...((operation === 'upsert' || operations?.length || setsFields(context, 'update')) && {
       attempts: operatorAttempts,

@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { Collection } from 'mongodb';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
@@ -163,6 +164,23 @@ describe('a write with where', () => {
       status: 400,
       body: { code: 'INVALID_UPDATE' },
     });
+  });
+
+  test('200, not 400, when the document is changed between the reads of a write that did not fit', async () => {
+    const id = await create('notes', { open: false, n: 'text' });
+    const { findOne } = Collection.prototype;
+    let reads = 0;
+    vi.spyOn(Collection.prototype, 'findOne').mockImplementation(async function (this: Collection, ...given) {
+      if (this.collectionName === 'notes') reads += 1;
+      // The second read is about the condition.
+      if (this.collectionName === 'notes' && reads === 2) await update('notes', id, {}, { open: true, n: 1 });
+      return findOne.apply(this, given);
+    });
+    const params = { collectionName: 'notes', id };
+    const query = `where=${encodeURIComponent(JSON.stringify({ open: true }))}`;
+    const answer = await invoke(updateDocument, { key: project.secretKey, params, body: { $inc: { n: 1 } }, query });
+    vi.restoreAllMocks();
+    expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 200, body: { data: { n: 2 } } });
   });
 
   test('200 and 412 CONDITION_FAILED in the dashboard', async () => {
