@@ -19,12 +19,27 @@ const headerBytes = 16;
 const message = 2013;
 const legacyReply = 1;
 
-/**
- * The command in a request, without document sequences: after flags and section kind, or in the old form after a name.
- */
+const documentAt = (request: Buffer, start: number): Buffer =>
+  request.subarray(start, start + request.readInt32LE(start));
+
+/** The command in a request: after flags and section kind, or in the old form after a name. */
 const commandIn = (request: Buffer): Reply => {
-  const start = request.readInt32LE(12) === message ? headerBytes + 5 : request.indexOf(0, headerBytes + 4) + 9;
-  return BSON.deserialize(request.subarray(start, start + request.readInt32LE(start)));
+  const isMessage = request.readInt32LE(12) === message;
+  const start = isMessage ? headerBytes + 5 : request.indexOf(0, headerBytes + 4) + 9;
+  const body = documentAt(request, start);
+  const command = BSON.deserialize(body);
+  // Document sequences follow: kind, size, name, documents.
+  for (let at = start + body.length; isMessage && at < request.length; at += 1 + request.readInt32LE(at + 1)) {
+    const nameEnd = request.indexOf(0, at + 5);
+    const documents: Reply[] = [];
+    for (let next = nameEnd + 1; next < at + 1 + request.readInt32LE(at + 1); ) {
+      const document = documentAt(request, next);
+      documents.push(BSON.deserialize(document));
+      next += document.length;
+    }
+    command[request.toString('utf8', at + 5, nameEnd)] = documents;
+  }
+  return command;
 };
 
 const answerTo = (request: Buffer, reply: Reply): Buffer => {
@@ -49,9 +64,11 @@ export const helloReply: Reply = {
   maxWireVersion: 21,
 };
 
+type Answer = Reply | undefined;
+
 /** Starts one on loopback. `reply` gets each command and returns the reply, or `undefined` for none. */
 export const startFakeMongod = async (
-  reply: (command: Reply, port: number, socket: Socket) => Reply | undefined,
+  reply: (command: Reply, port: number, socket: Socket) => Answer | Promise<Answer>,
   host = '127.0.0.1',
 ): Promise<FakeMongod> => {
   const sockets = new Set<Socket>();
@@ -66,8 +83,12 @@ export const startFakeMongod = async (
       while (waiting.length >= 4 && waiting.length >= waiting.readInt32LE(0)) {
         const request = waiting.subarray(0, waiting.readInt32LE(0));
         waiting = waiting.subarray(request.length);
+        const send = (answer: Answer): void => {
+          if (answer && !socket.destroyed) socket.write(answerTo(request, answer));
+        };
         const answer = reply(commandIn(request), port, socket);
-        if (answer) socket.write(answerTo(request, answer));
+        if (answer instanceof Promise) void answer.then(send);
+        else send(answer);
       }
     });
   });
