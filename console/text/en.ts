@@ -228,6 +228,7 @@ export const en = {
     openRef: (collection: string) => `Open in ${collection}`,
     changes: 'Changes to save',
     noChanges: 'No changes yet.',
+    counter: 'Apps that count send',
     cannotRemove: (field: string) => `Fields can't be removed here. Set ${field} to null.`,
     columns: 'Columns',
     columnUp: (field: string) => `Move ${field} up`,

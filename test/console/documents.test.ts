@@ -133,6 +133,10 @@ describe('the documents of a collection', () => {
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await page.getByRole('textbox', { name: 'views' }).fill('12');
     await page.getByRole('link', { name: 'JSON', exact: true }).click();
+    // How an app adds the same to a Number.
+    await page.getByRole('region', { name: 'Changes to save' }).getByText('{"$inc":{"views":12}}').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    expect(await obstacles(page)).toEqual([]);
     const editor = page.getByRole('textbox', { name: 'Document, as JSON' });
     await editor.getByText('12').waitFor();
     await editor.fill('{"title": "From JSON", "views": 13, "extra": [1]}');
