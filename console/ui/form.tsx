@@ -43,6 +43,14 @@ export const useMended = (wrong: string | undefined): readonly [wrong: string | 
   return [failure !== undefined && mended.value === failure ? undefined : wrong, mend];
 };
 
+/** Fields show why they are invalid, so that the browser no longer moves the focus to the first of them. */
+const focusFirstInvalid = ({ target, currentTarget }: Event): void => {
+  const first = (currentTarget as HTMLFormElement).querySelector<HTMLElement>(
+    'input:invalid, select:invalid, textarea:invalid',
+  );
+  if (first === target) first?.focus();
+};
+
 const isSameAddress = (here: URL, to: URL): boolean => here.href === to.href;
 
 /** A form with one action, submitted one at a time. Errors are shown at their fields. */
@@ -117,6 +125,7 @@ export const Form = ({
       class="stack"
       data-done={done.value ? '' : undefined}
       onSubmit={onFormSubmit}
+      onInvalidCapture={focusFirstInvalid}
       onInput={onTyped}
       onChange={onTyped}
       aria-busy={busy.value}

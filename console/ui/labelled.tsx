@@ -1,5 +1,7 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
+import { t } from '../text/words.ts';
 import { useMended } from './form.tsx';
 import { Wrong } from './wrong.tsx';
 
@@ -21,6 +23,15 @@ interface Tied {
 export const namedBy = (label: string, wrong: string | undefined): string | undefined =>
   wrong?.replace(/^[a-z]\w*(?:\.\w+)*(?=:? (?:must|may|is|has|contains|cannot|needs)\b)/, label);
 
+type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+
+/** What the browser finds wrong with a value, in the words of the console. */
+const invalidText = ({ validity, type, validationMessage }: Control): string => {
+  if (validity.valueMissing) return t.invalid.missing;
+  if (validity.typeMismatch && (type === 'email' || type === 'url')) return t.invalid[type];
+  return validationMessage;
+};
+
 /** A control with its label, hint and error. */
 export const Labelled = ({
   label,
@@ -30,10 +41,22 @@ export const Labelled = ({
 }: LabelledProps & { readonly children: (tied: Tied) => ComponentChildren }) => {
   const id = useId();
   const [unnamed, mend] = useMended(said);
-  const wrong = namedBy(label, unnamed);
+  const invalid = useSignal<string | undefined>(undefined);
+  const wrong = namedBy(label, unnamed) ?? invalid.value;
   const described = [hint !== undefined && `${id}-hint`, wrong && `${id}-wrong`].filter(Boolean).join(' ');
   return (
-    <div class="field" onInput={mend}>
+    <div
+      class="field"
+      onInput={() => {
+        mend();
+        invalid.value = undefined;
+      }}
+      onInvalidCapture={(event) => {
+        // The browser would show its own bubble.
+        event.preventDefault();
+        invalid.value = invalidText(event.target as Control);
+      }}
+    >
       <label for={id}>{label}</label>
       {children({ id, 'aria-invalid': wrong ? 'true' : undefined, 'aria-describedby': described || undefined })}
       {hint !== undefined && (

@@ -20,6 +20,7 @@ afterAll(() => browser.close());
 describe('account page in the console', () => {
   test('token gets the checked scopes, is shown once, and is revoked when its name is typed', async () => {
     const { page, problems } = opened;
+    await page.getByRole('button', { name: 'New token' }).click();
     await page.getByLabel('Name of the token').fill('backup');
     await page.getByLabel('documents:read').uncheck();
     await page.getByRole('button', { name: 'Create' }).click();
@@ -47,6 +48,7 @@ describe('account page in the console', () => {
 
   test('form shows a warning when a scope lets a token reach more than its name says', async () => {
     const { page, problems } = opened;
+    await page.getByRole('button', { name: 'New token' }).click();
     const warning = page.getByRole('group', { name: 'Scopes' }).getByRole('status');
     for (const scope of farReachingScopes) {
       expect(await warning.textContent()).toBe('');

@@ -158,7 +158,7 @@ describe('API page', () => {
 
   test('asks for confirmation before it sends a request that deletes', async () => {
     const { page, problems } = opened;
-    const remove = await openCall('DELETE /api/data/{collectionName}/{id}');
+    const remove = await openCall('Move a document to the trash');
     const { body } = await project.api<{ data: { items: { _id: string }[] } }>('GET', '/api/data/posts?title=Hello');
     await remove.getByLabel('Path and query').fill(`/api/data/posts/${body.data.items[0]?._id}`);
     await remove.getByRole('button', { name: 'Send DELETE' }).click();

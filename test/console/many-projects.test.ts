@@ -51,6 +51,7 @@ test('list, menu, ⌘K and token form show all projects when there is more than 
   await page.keyboard.press('Escape');
 
   await page.goto(new URL('/account', page.url()).href);
+  await page.getByRole('button', { name: 'New token' }).click();
   await expect.poll(() => page.getByRole('option', { name: /^project / }).count()).toBe(101);
   expect(problems).toEqual([]);
 });

@@ -243,7 +243,7 @@ describe('a session in the console', () => {
     const { page, context } = await openAt('/account');
     const sent: string[] = [];
     context.on('request', (request) => sent.push(`${request.method()} ${pathOf(request.url())}`));
-    await page.getByLabel('Present password').fill('not the password');
+    await page.getByLabel('Current password').fill('not the password');
     await page.getByLabel('New password').fill('a password that is long enough');
     await page.getByRole('button', { name: 'Change the password' }).click();
     await page.getByText('The current password is incorrect.').waitFor();

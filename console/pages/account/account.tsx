@@ -8,6 +8,7 @@ import { NewPasswordField, PasswordField } from '../../ui/account-fields.tsx';
 import { Act } from '../../ui/act.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { Device } from '../../ui/device.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
@@ -30,7 +31,7 @@ const sessionColumns: readonly Column<Session>[] = [
     label: t.users.device,
     cell: ({ userAgent, current }) => (
       <>
-        {userAgent} {current && <Badge kind="good">{t.account.thisOne}</Badge>}
+        <Device userAgent={userAgent} /> {current && <Badge kind="good">{t.account.thisOne}</Badge>}
       </>
     ),
   },
@@ -121,7 +122,7 @@ export const Account = () => {
   if (!who) return null;
   return (
     <Page title={t.account.title}>
-      <div class="stack">
+      <div class="stack sections">
         <p>
           {who.email} <Badge>{who.plan}</Badge>
         </p>
@@ -138,32 +139,40 @@ export const Account = () => {
             </Act>
           </div>
         )}
-        <h2>{t.account.changePassword}</h2>
-        <div class="measure">
-          <Password />
-        </div>
+        <section class="card stack">
+          <h2>{t.account.changePassword}</h2>
+          <div class="measure">
+            <Password />
+          </div>
+        </section>
         <SecondFactor isOn={who.secondFactor} />
         <Passkeys />
-        <h2>{t.users.sessions}</h2>
-        <List
-          row="list-developer-sessions"
-          input={{}}
-          label={t.users.sessions}
-          columns={sessionColumns}
-          keyOf={({ _id }) => _id}
-          empty={t.users.noSessions}
-        />
+        <section class="card stack">
+          <h2>{t.users.sessions}</h2>
+          <List
+            row="list-developer-sessions"
+            input={{}}
+            label={t.users.sessions}
+            columns={sessionColumns}
+            keyOf={({ _id }) => _id}
+            empty={t.users.noSessions}
+          />
+        </section>
         <Tokens />
-        <div class="row">
-          <Button
-            kind="danger"
-            onClick={() => {
-              deleting.value = true;
-            }}
-          >
-            {t.account.delete}
-          </Button>
-        </div>
+        <section class="card stack">
+          <h2>{t.account.danger}</h2>
+          <p class="muted">{t.account.deleteText}</p>
+          <div class="row">
+            <Button
+              kind="danger"
+              onClick={() => {
+                deleting.value = true;
+              }}
+            >
+              {t.account.delete}
+            </Button>
+          </div>
+        </section>
       </div>
       {deleting.value && (
         <Deletion

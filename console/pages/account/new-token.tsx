@@ -1,4 +1,4 @@
-import { type Signal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import type { Scope } from '../../../shared/accounts/developers/scopes.ts';
 import { useEvery } from '../../api/query-every.ts';
 import { request } from '../../api/request.ts';
@@ -10,7 +10,13 @@ import { Select } from '../../ui/select.tsx';
 import { ScopePicker } from './scope-picker.tsx';
 
 /** Creates a token: its scopes, its project and its expiry. */
-export const NewToken = ({ made }: { readonly made: Signal<Data<'create-token'> | undefined> }) => {
+export const NewToken = ({
+  onMade,
+  onCancel,
+}: {
+  readonly onMade: (token: Data<'create-token'>) => void;
+  readonly onCancel: () => void;
+}) => {
   const { data: projects } = useEvery('list-projects', {});
   const { draft, set } = useDraft({ name: '', projectId: '', expiresInDays: '90' });
   const chosen = useSignal<ReadonlySet<Scope>>(new Set(['documents:read']));
@@ -22,11 +28,10 @@ export const NewToken = ({ made }: { readonly made: Signal<Data<'create-token'> 
       expiresInDays: Number(expiresInDays),
       ...(projectId ? { projectIds: [projectId] } : {}),
     };
-    made.value = (await request('create-token', { body })).data;
-    draft.value = { ...draft.value, name: '' };
+    onMade((await request('create-token', { body })).data);
   };
   return (
-    <Form act={t.acts.create} onSubmit={create}>
+    <Form act={t.acts.create} cancel={t.acts.cancel} onCancel={onCancel} onSubmit={create}>
       {(wrong) => (
         <>
           <Field label={t.tokens.name} required value={draft.value.name} onInput={set('name')} wrong={wrong('name')} />

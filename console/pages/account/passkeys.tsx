@@ -112,7 +112,7 @@ const Elsewhere = () => {
 };
 
 export const Passkeys = () => (
-  <section class="stack">
+  <section class="card stack">
     <h2>{t.passkeys.title}</h2>
     <p class="measure">{t.passkeys.why}</p>
     <List

@@ -82,7 +82,7 @@ export const SecondFactor = ({ isOn }: { readonly isOn: boolean }) => {
     }
   };
   return (
-    <section class="stack measure">
+    <section class="card stack">
       <h2>
         {t.factor.title} {isOn && <Badge kind="good">{t.factor.on}</Badge>}
       </h2>

@@ -2,7 +2,9 @@ import { useSignal } from '@preact/signals';
 import { request } from '../../api/request.ts';
 import type { Data, Item } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
+import { Button } from '../../ui/button.tsx';
 import { ConfirmedAct } from '../../ui/confirmed-act.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { List } from '../../ui/list.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -35,9 +37,16 @@ const columns: readonly Column<Token>[] = [
 
 export const Tokens = () => {
   const made = useSignal<Data<'create-token'> | undefined>(undefined);
+  const making = useSignal(false);
+  const show = (is: boolean) => () => {
+    making.value = is;
+  };
   return (
-    <section class="stack">
-      <h2>{t.tokens.title}</h2>
+    <section class="card stack">
+      <div class="page-head">
+        <h2 class="grow">{t.tokens.title}</h2>
+        <Button onClick={show(true)}>{t.tokens.new}</Button>
+      </div>
       <List
         row="list-tokens"
         input={{}}
@@ -52,9 +61,17 @@ export const Tokens = () => {
           <Snippet code={made.value.token} label={made.value.name} />
         </>
       )}
-      <div class="measure">
-        <NewToken made={made} />
-      </div>
+      {making.value && (
+        <Dialog title={t.tokens.new} onClose={show(false)}>
+          <NewToken
+            onCancel={show(false)}
+            onMade={(token) => {
+              made.value = token;
+              making.value = false;
+            }}
+          />
+        </Dialog>
+      )}
     </section>
   );
 };

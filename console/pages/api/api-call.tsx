@@ -24,9 +24,10 @@ export const ApiCall = ({
 }) => (
   <details class="card slim" open={isOpen} onToggle={(event) => onToggle(event.currentTarget.open)}>
     <summary>
-      <span class="mono">
-        {example.method} {example.path}
+      <span class="method mono" data-method={example.method}>
+        {example.method}
       </span>{' '}
+      <span class="mono">{example.path.replace('{collectionName}', names.collection.name)}</span>{' '}
       <span class="muted">{example.summary}</span>
     </summary>
     {isOpen && (

@@ -1,4 +1,5 @@
 import { examples } from 'basalt:api';
+import { useSignal } from '@preact/signals';
 import { useLocation, useRoute } from 'preact-iso/router';
 import { useQuery } from '../../api/query.ts';
 import { useEvery } from '../../api/query-every.ts';
@@ -6,6 +7,7 @@ import { callOf, type Data } from '../../api/rows.ts';
 import { service } from '../../api/service.ts';
 import { t } from '../../text/words.ts';
 import { addressWith } from '../../ui/address.ts';
+import { Field } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { SafeLink } from '../../ui/safe-link.tsx';
@@ -46,27 +48,56 @@ const Calls = ({ project, language, collection }: CallsProps) => {
   const toggle = (id: string, open: boolean) => {
     if (open !== (query.open === id)) route(addressWith(path, query, { open: open ? id : undefined }), true);
   };
+  const typed = useSignal('');
+  const words = typed.value.toLowerCase().split(/\s+/);
+  const found = examples.filter((example) => {
+    const text = `${example.method} ${example.path} ${example.summary} ${example.area}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  const shownAreas = areas.filter((area) => found.some((example) => example.area === area));
   return (
-    <>
-      {areas.map((area) => (
-        <section key={area} class="stack">
-          <h2>{area}</h2>
-          {examples
-            .filter((example) => example.area === area)
-            .map((example) => (
-              <ApiCall
-                key={`${example.id} ${collection.name}`}
-                example={example}
-                language={language}
-                names={names}
-                project={project}
-                isOpen={query.open === example.id}
-                onToggle={(open) => toggle(example.id, open)}
-              />
+    <div class="api">
+      <div class="api-side stack">
+        <Field
+          label={t.api.find}
+          type="search"
+          value={typed.value}
+          onInput={({ currentTarget: { value } }) => {
+            typed.value = value;
+          }}
+        />
+        <nav aria-label={t.api.areas}>
+          <ul>
+            {shownAreas.map((area) => (
+              <li key={area}>
+                <a href={`#${area}`}>{area}</a>
+              </li>
             ))}
-        </section>
-      ))}
-    </>
+          </ul>
+        </nav>
+      </div>
+      <div class="stack">
+        {found.length === 0 && <p class="muted">{t.api.noneFound}</p>}
+        {shownAreas.map((area) => (
+          <section key={area} id={area} class="stack calls">
+            <h2>{area}</h2>
+            {found
+              .filter((example) => example.area === area)
+              .map((example) => (
+                <ApiCall
+                  key={`${example.id} ${collection.name}`}
+                  example={example}
+                  language={language}
+                  names={names}
+                  project={project}
+                  isOpen={query.open === example.id}
+                  onToggle={(open) => toggle(example.id, open)}
+                />
+              ))}
+          </section>
+        ))}
+      </div>
+    </div>
   );
 };
 

@@ -9,11 +9,14 @@ import type { Data } from '../../api/rows.ts';
 import { service } from '../../api/service.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { useKept } from '../../ui/kept.ts';
 import { Snippet } from '../../ui/snippet.tsx';
 import { say } from '../../ui/toast.tsx';
+import { codeOf, type Language, languages } from '../api/code.ts';
+import { madeKeys } from '../projects/new-project.tsx';
 
 /** How often the page checks for the first document. */
 const lookMs = 2000;
@@ -60,6 +63,47 @@ const MakeCollection = ({ projectId }: { readonly projectId: string }) => {
   );
 };
 
+const placeholder = 'SECRET_KEY';
+
+/** The request that sends the first document, in each language. */
+const FirstRequest = ({
+  project,
+  collection,
+}: {
+  readonly project: Data<'get-project'>;
+  readonly collection: string;
+}) => {
+  const language = useSignal<Language>('curl');
+  const secretKey = madeKeys.get(project._id);
+  const example = {
+    ...{ id: 'create-document', area: 'data', summary: '', access: 'secretKey', query: {} },
+    ...{ method: 'POST', path: '/api/data/{collectionName}', params: { collectionName: collection } },
+    body: { title: 'Hello' },
+  };
+  const place = { api: service().api, publishableKey: project.publishableKey };
+  const code = codeOf(language.value, example, place, 'secret');
+  return (
+    <>
+      <p class="muted">{secretKey === undefined ? t.firstSteps.sendWhy : t.firstSteps.sendKnown}</p>
+      <fieldset class="row choice" aria-label={t.firstSteps.language}>
+        {languages.map((one) => (
+          <Button
+            key={one}
+            kind="plain"
+            aria-pressed={one === language.value}
+            onClick={() => {
+              language.value = one;
+            }}
+          >
+            {t.api.languages[one]}
+          </Button>
+        ))}
+      </fieldset>
+      <Snippet code={secretKey === undefined ? code : code.replace(placeholder, secretKey)} label={t.firstSteps.send} />
+    </>
+  );
+};
+
 /** The first document of a collection. The page checks until it exists. */
 const FirstDocument = ({
   projectId,
@@ -94,7 +138,6 @@ export const FirstSteps = ({ project }: { readonly project: Data<'get-project'> 
   const { data } = useQuery('list-collections', { projectId, query: { limit: 100 } }).value;
   const collection = data?.items.find(({ name }) => name !== 'users');
   const hasAccounts = authEnabled && (data?.items.some(({ name }) => name === 'users') ?? true);
-  const line = `curl '${service().api}/api/data/${collection?.name ?? 'notes'}' -H 'x-api-key: SECRET_KEY' -d '{"title":"Hello"}'`;
   return (
     <ol class="steps measure">
       <Step number={1} done={hasCopied || found.value} title={t.firstSteps.key}>
@@ -107,8 +150,7 @@ export const FirstSteps = ({ project }: { readonly project: Data<'get-project'> 
         {collection && <a href={`/projects/${projectId}/documents/${collection.name}`}>{collection.name}</a>}
       </Step>
       <Step number={3} done={found.value} title={t.firstSteps.send}>
-        <p class="muted">{t.firstSteps.sendWhy}</p>
-        <Snippet code={line} label={t.firstSteps.send} />
+        <FirstRequest project={project} collection={collection?.name ?? 'notes'} />
       </Step>
       <Step number={4} done={found.value} title={t.firstSteps.appears}>
         {collection && (
@@ -136,6 +178,34 @@ export const FirstSteps = ({ project }: { readonly project: Data<'get-project'> 
         )}
         <a href={`/projects/${projectId}/settings/sign-in`}>{t.firstSteps.accountsGo}</a>
       </Step>
+      <li>
+        <span class="tick" aria-hidden="true">
+          →
+        </span>
+        <div class="stack">
+          <h2>{t.firstSteps.next}</h2>
+          <ul class="stack links">
+            {collection &&
+              (['schema', 'access'] as const).map((part) => (
+                <li key={part}>
+                  <a href={`/projects/${projectId}/documents/${collection.name}/${part}`}>
+                    {part === 'schema'
+                      ? t.firstSteps.nextSchema(collection.name)
+                      : t.firstSteps.nextAccess(collection.name)}
+                  </a>
+                </li>
+              ))}
+            <li>
+              <a href={`/projects/${projectId}/api`}>{t.firstSteps.nextApi}</a>
+            </li>
+            <li>
+              <a href="/docs/start/first-app" target="_blank" rel="noopener">
+                {t.firstSteps.nextGuide}
+              </a>
+            </li>
+          </ul>
+        </div>
+      </li>
     </ol>
   );
 };

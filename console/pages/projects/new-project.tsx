@@ -9,13 +9,18 @@ import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 
+/** Secret keys of projects that were created since the page was loaded, by project id. They are kept in memory only. */
+export const madeKeys = new Map<string, string>();
+
 /** Creates a project and shows its secret key once. */
 export const NewProject = ({ onClose }: { readonly onClose: () => void }) => {
   const { route } = useLocation();
   const { draft, set } = useDraft({ name: '' });
   const made = useSignal<Data<'create-project'> | undefined>(undefined);
   const submit = async () => {
-    made.value = (await request('create-project', { body: draft.value })).data;
+    const { data } = await request('create-project', { body: draft.value });
+    madeKeys.set(data._id, data.secretKey);
+    made.value = data;
   };
   if (made.value) {
     const { _id, name, secretKey, publishableKey } = made.value;

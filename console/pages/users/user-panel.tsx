@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { useQuery } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
-import type { Item } from '../../api/rows.ts';
+import type { Data, Item } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Copy } from '../../ui/copy.tsx';
+import { Device } from '../../ui/device.tsx';
 import { List } from '../../ui/list.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
@@ -16,9 +17,40 @@ import { say } from '../../ui/toast.tsx';
 import { Waiting } from '../../ui/waiting.tsx';
 import { EditUser } from './edit-user.tsx';
 import { userName } from './user-name.ts';
+import { UserState } from './user-state.tsx';
 import { WaysToSignIn } from './ways-to-sign-in.tsx';
 
 type Session = Item<'list-user-sessions'>;
+
+const ofService: ReadonlySet<string> = new Set([
+  ...['_id', 'email', 'emailVerified', 'disabled', 'isAnonymous', 'createdAt', 'updatedAt'],
+]);
+
+/** State and dates, and the fields of the app. */
+const UserFacts = ({ user }: { readonly user: Data<'get-user'> }) => (
+  <dl class="facts">
+    <div>
+      <dt>{t.users.state}</dt>
+      <dd>
+        <UserState user={user} />
+      </dd>
+    </div>
+    <div>
+      <dt>{t.users.created}</dt>
+      <dd>
+        <Time at={String(user.createdAt)} />
+      </dd>
+    </div>
+    {Object.entries(user)
+      .filter(([key]) => !ofService.has(key))
+      .map(([key, value]) => (
+        <div key={key}>
+          <dt class="mono">{key}</dt>
+          <dd dir="auto">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+        </div>
+      ))}
+  </dl>
+);
 
 /** One user: the record, the sessions and the actions. */
 export const UserPanel = ({
@@ -36,7 +68,7 @@ export const UserPanel = ({
   const editing = useSignal(false);
   const columns: readonly Column<Session>[] = [
     { key: 'used', label: t.users.lastUsed, cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
-    { key: 'agent', label: t.users.device, cell: ({ userAgent }) => userAgent },
+    { key: 'agent', label: t.users.device, cell: ({ userAgent }) => <Device userAgent={userAgent} /> },
     { key: 'ip', label: t.users.ip, cell: ({ ip }) => <span class="mono">{ip}</span> },
     {
       key: 'end',
@@ -59,7 +91,7 @@ export const UserPanel = ({
       <Waiting of={found.value} />
       {user && (
         <>
-          <pre class="card whole">{JSON.stringify(user, null, 2)}</pre>
+          <UserFacts user={user} />
           <div class="row">
             <Act
               onAct={async () => {
@@ -84,7 +116,11 @@ export const UserPanel = ({
               {t.acts.delete}
             </Button>
           </div>
-          <p class="muted">{t.users.disableWhy}</p>
+          {!user.disabled && <p class="small muted">{t.users.disableWhy}</p>}
+          <details>
+            <summary>{t.users.raw}</summary>
+            <pre class="card whole">{JSON.stringify(user, null, 2)}</pre>
+          </details>
           <WaysToSignIn projectId={projectId} id={id} />
           <h2>{t.users.sessions}</h2>
           <div class="row">

@@ -5,7 +5,6 @@ import type { Item } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
 import { addressWith } from '../../ui/address.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { List, useListPage } from '../../ui/list.tsx';
@@ -17,6 +16,7 @@ import { say } from '../../ui/toast.tsx';
 import { NewUser } from './new-user.tsx';
 import { userName } from './user-name.ts';
 import { UserPanel } from './user-panel.tsx';
+import { UserState } from './user-state.tsx';
 
 type User = Item<'list-users'>;
 
@@ -25,14 +25,7 @@ const columnsOf = (addressOf: (id: string) => string): readonly Column<User>[] =
   {
     key: 'state',
     label: t.users.state,
-    cell: ({ disabled, emailVerified, isAnonymous }) =>
-      disabled ? (
-        <Badge kind="danger">{t.users.disabled}</Badge>
-      ) : emailVerified ? (
-        <Badge kind="good">{t.users.verified}</Badge>
-      ) : (
-        <Badge>{isAnonymous ? t.users.anonymous : t.users.unverified}</Badge>
-      ),
+    cell: (user) => <UserState user={user} />,
   },
   { key: 'created', label: t.users.created, cell: ({ createdAt }) => <Time at={String(createdAt)} /> },
 ];
@@ -40,7 +33,7 @@ const columnsOf = (addressOf: (id: string) => string): readonly Column<User>[] =
 /** Shown if the project has no user accounts. */
 const NoAccounts = ({ projectId }: { readonly projectId: string }) => (
   <Page title={t.nav.users}>
-    <Empty text={t.users.none}>
+    <Empty text={t.users.none} icon="users">
       <Act
         kind="main-act"
         onAct={async () => {
@@ -89,6 +82,7 @@ export const Users = () => {
             columns={columnsOf(addressOf)}
             keyOf={({ _id }) => _id}
             empty={query.email ? t.users.noneFit : t.users.empty}
+            icon="users"
             selected={query.open}
             onOpen={({ _id }) => open(_id)}
           />
