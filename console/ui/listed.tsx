@@ -42,7 +42,7 @@ export const Listed = ({ act, disabled, withoutAct, note, narrowList, ofOpen = [
   return (
     <div class="stack">
       {!withoutAct && (
-        <div class="row">
+        <div class="row listed-act">
           <Button kind="main-act" disabled={disabled} onClick={make(true)}>
             {act}
           </Button>

@@ -63,6 +63,12 @@ describe('account page in the console', () => {
     expect(problems).toEqual([]);
   });
 
+  test('sessions name the browser and the system', async () => {
+    const { page, problems } = await openAs(browser, await newDeveloper(), '/account');
+    await page.getByRole('cell', { name: 'Chrome on Linux This one' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
   test('button sends the verification email again', async () => {
     const other = await newDeveloper('pro', { isVerified: false });
     const { page, problems } = await openAs(browser, other, '/account');

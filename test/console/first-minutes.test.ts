@@ -29,6 +29,8 @@ describe('first minutes with the console', () => {
     expect(await obstacles(page)).toEqual([]);
     await page.getByRole('button', { name: "I've saved the secret key" }).click();
     await page.getByRole('heading', { name: 'Garden', level: 1 }).waitFor();
+    const line = page.getByRole('region', { name: 'Send a document' });
+    expect(await line.textContent()).toContain(`x-api-key: ${secretKey}`);
     const done = page.locator('li[data-done] h2');
     await page.getByRole('button', { name: 'Create' }).waitFor();
     expect(await done.allTextContents()).toEqual([]);
@@ -41,6 +43,9 @@ describe('first minutes with the console', () => {
     await expect.poll(() => done.allTextContents()).toEqual(['Copy the publishable key']);
     await page.reload();
     await expect.poll(() => done.allTextContents()).toEqual(['Copy the publishable key']);
+    expect(await line.textContent()).toContain('x-api-key: SECRET_KEY');
+    await page.getByRole('button', { name: 'Python' }).click();
+    expect(await line.textContent()).toContain('import requests');
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('Waiting for the first document').waitFor();
     const sent = await fetch(`${inject('stack').baseUrl}/api/data/notes`, {

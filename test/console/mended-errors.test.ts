@@ -89,6 +89,24 @@ describe('errors in the console', () => {
     await page.getByRole('button', { name: 'Discard changes' }).click();
   });
 
+  test('of the browser are shown at their field in the words of the console, until the value changes', async () => {
+    const { page, problems } = await browser.newPage();
+    await page.goto(`${inject('stack').dashboardUrl}/sign-up`);
+    const email = page.getByLabel('Email address');
+    await email.fill('ada');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    const alerts = page.getByRole('alert');
+    expect(await alerts.allTextContents()).toEqual([
+      'Enter an email address, for example ada@example.com.',
+      'Fill in this field.',
+    ]);
+    expect(await page.evaluate('document.activeElement.type')).toBe('email');
+    expect(await obstacles(page)).toEqual([]);
+    await email.fill('ada@example.com');
+    await expect.poll(() => alerts.allTextContents()).toEqual(['Fill in this field.']);
+    expect(problems).toEqual([]);
+  });
+
   test('of a lost connection say that the device is offline and disappear when it is back', async () => {
     const { page } = opened;
     await page.setViewportSize({ width: 1440, height: 900 });

@@ -24,6 +24,15 @@ import { Visibility } from './visibility.tsx';
 
 type StoredFile = Item<'list-files'>;
 
+const pathEnds = { start: 8, end: 28 } as const;
+
+/** A path begins with the same project id in each row, so that its middle says the least. */
+const shortPath = (path: string): string => {
+  const all = Array.from(path);
+  const { start, end } = pathEnds;
+  return all.length <= start + end ? path : `${all.slice(0, start).join('')}…${all.slice(-end).join('')}`;
+};
+
 export const Files = () => {
   const { projectId = '' } = useRoute().params;
   const { path, query, route } = useLocation();
@@ -62,7 +71,15 @@ export const Files = () => {
     { key: 'size', label: t.files.size, number: true, cell: ({ size }) => <Bytes of={size} /> },
     { key: 'type', label: t.files.type, cell: ({ contentType }) => contentType },
     { key: 'created', label: t.users.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { key: 'path', label: t.files.path, cell: (file) => <span class="mono">{file.path}</span> },
+    {
+      key: 'path',
+      label: t.files.path,
+      cell: (file) => (
+        <span class="mono" title={file.path}>
+          {shortPath(file.path)}
+        </span>
+      ),
+    },
   ];
   const close = () => {
     deleting.value = false;
@@ -92,6 +109,7 @@ export const Files = () => {
             columns={columns}
             keyOf={({ path: key }) => key}
             empty={t.files.empty}
+            icon="files"
             selected={query.open}
             onOpen={(item) => route(addressOf(item.path))}
           />

@@ -23,7 +23,7 @@ const UploadLine = ({ upload, queue }: { readonly upload: Upload; readonly queue
       {state === 'failed' ? (
         <Wrong text={reasonOf(upload)} />
       ) : (
-        <progress max={Math.max(1, file.size)} value={state === 'done' ? file.size : sent} aria-label={file.name} />
+        state !== 'done' && <progress max={Math.max(1, file.size)} value={sent} aria-label={file.name} />
       )}
       <span class="small muted">{t.files.states[state]}</span>
       {state === 'failed' && (
