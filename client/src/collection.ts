@@ -90,6 +90,28 @@ export interface ManyResult {
   readonly errors: readonly ManyError[];
 }
 
+/** Which changes of a collection to read. */
+export interface ChangesOptions<C extends Shape> extends RequestOptions {
+  /** `next` of an earlier change; '0' for the start of the feed. By default only new changes are returned. */
+  readonly since?: string | undefined;
+  /** Changed documents that do not fulfil it appear as deleted. */
+  readonly where?: C['filter'] | undefined;
+  /** Seconds that each request waits for a change: 20 by default. With 0 it ends when there is nothing more. */
+  readonly wait?: number | undefined;
+}
+
+/** A changed document in its latest state, and the position `next` for `since` of a later call. */
+export type Change<D> = { readonly _id: string; readonly rev: number; readonly next: string } & (
+  | { readonly document: D; readonly deleted?: never }
+  | { readonly deleted: true; readonly document?: never }
+);
+
+/** A window of a live list. */
+export type Window<C extends Shape, P extends Path<C['document']> = never, R extends RefPath<C> = never> = Pick<
+  Wanted<C, P, R>,
+  'sort' | 'limit' | 'fields' | 'populate'
+>;
+
 /** A proxy may reject longer addresses. */
 const maxInAddress = 1500;
 
@@ -270,10 +292,14 @@ export class Collection<C extends Shape> {
 
   /**
    * Calls back with the documents of a condition, newest first: immediately, and after every change, until the
-   * returned function is called. Needs the collection's changes feed. Errors are reported, those of the callback
-   * too, and end it.
+   * returned function is called. With options only with the first `limit` documents in their order, 100 by default.
+   * Needs the collection's changes feed. Errors are reported, those of the callback too, and end it.
    */
-  live(where: C['filter'], callback: (documents: Revised<C['document']>[]) => unknown): () => void {
+  live<P extends Path<C['document']> = never, R extends RefPath<C> = never>(
+    where: C['filter'],
+    callback: (documents: Listed<C, P, R>[]) => unknown,
+    window?: Window<C, P, R>,
+  ): () => void {
     const ended = new AbortController();
     const { signal } = ended;
     const fail = (error: unknown): void => {
@@ -285,12 +311,14 @@ export class Collection<C extends Shape> {
     };
     const begin = async (): Promise<void> => {
       const { watch } = await import('./live.ts');
+      const wanted = { ...window, where, meta: 'rev', signal };
       await watch({
         name: this.#name,
         where: JSON.parse(JSON.stringify(where)) as object,
         send: this.#send,
-        list: (wanted) => this.each({ where: wanted as C['filter'], meta: 'rev', limit: 1000, signal }),
-        show: (documents) => callBack(() => callback(documents as Revised<C['document']>[])),
+        list: (among) => this.each({ where: among as C['filter'], meta: 'rev', limit: 1000, signal }),
+        page: window && (async () => (await this.#list<Page<object>>(wanted)).items),
+        show: (documents) => callBack(() => callback(documents as Listed<C, P, R>[])),
         fail,
         pause,
         signal,
@@ -298,6 +326,12 @@ export class Collection<C extends Shape> {
     };
     begin().catch(fail);
     return () => ended.abort();
+  }
+
+  /** The changes of documents, each with its latest state, in order. Never ends by default. Needs the changes feed. */
+  async *changes(options: ChangesOptions<C> = {}): AsyncGenerator<Change<C['document']>, void, undefined> {
+    const { changesOf } = await import('./live.ts');
+    yield* changesOf(this.#send, this.#path, options, pause) as AsyncGenerator<Change<C['document']>>;
   }
 
   /** The results of a pipeline. */

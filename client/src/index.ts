@@ -15,7 +15,9 @@ export { type App, type Basalt, basalt, type Options } from './basalt.ts';
 export { BasaltError, type FieldError } from './basalt-error.ts';
 export type { BatchResult, BatchWrite, IdOf, QueuedWrite } from './batch.ts';
 export type {
+  Change,
   ChangeOptions,
+  ChangesOptions,
   Collection,
   InsertOptions,
   Listed,
@@ -26,6 +28,7 @@ export type {
   Revised,
   UpsertOptions,
   Wanted,
+  Window,
   WriteOptions,
 } from './collection.ts';
 export type { RequestOptions } from './connection.ts';

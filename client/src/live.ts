@@ -1,6 +1,8 @@
+import type { ChangesOptions } from './collection.ts';
 import type { Send } from './connection.ts';
 import { type Change, hear } from './live-socket.ts';
 import { isIn } from './live-where.ts';
+import type { Shape } from './schema.ts';
 
 interface Item {
   readonly _id: string;
@@ -13,6 +15,8 @@ export interface Watch {
   readonly where: object;
   readonly send: Send;
   readonly list: (where: object) => AsyncIterable<object>;
+  /** The documents of a window in its order. Without it, all documents of the condition are shown. */
+  readonly page: (() => Promise<object[]>) | undefined;
   readonly show: (documents: object[]) => void;
   readonly fail: (error: unknown) => void;
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -42,12 +46,53 @@ const maxRevisions = 10_000;
 const maxTurns = 30;
 const turnMs = 15_000;
 
+/** A window waits this long for its connection, so that it is read one time. */
+const connectMs = 1000;
+
+type Pause = Watch['pause'];
+
+/** Waits until a further request is allowed. */
+const newTurns = (pause: Pause, signal: AbortSignal): (() => Promise<void>) => {
+  let turns = maxTurns;
+  let turnedAt = Date.now();
+  return async () => {
+    turns = Math.min(maxTurns, turns + (Date.now() - turnedAt) / turnMs);
+    turnedAt = Date.now();
+    if (turns < 1) await pause(turnMs, signal);
+    turns -= 1;
+  };
+};
+
+/**
+ * The changes of a collection after a position, without end, or with `wait: 0` as many as there are. `next` of a change
+ * leads to all that come after it.
+ */
+export async function* changesOf(
+  send: Send,
+  path: string,
+  { since, where, wait = 20, signal = new AbortController().signal }: ChangesOptions<Shape>,
+  pause: Pause,
+): AsyncGenerator<Change & { readonly next: string }> {
+  const turn = newTurns(pause, signal);
+  let position = since;
+  let hasMore: boolean;
+  do {
+    await turn();
+    const query = { since: position, where: where && JSON.stringify(where), wait, limit: 1000 };
+    const { changes, next, more } = (await send<Feed>('GET', `${path}/changes`, { query, signal })).data;
+    for (const change of changes) yield { ...change, next: change === changes.at(-1) ? next : (position ?? next) };
+    position = next;
+    hasMore = more;
+  } while (hasMore || wait);
+}
+
 /**
  * Keeps the documents of a condition up to date until the signal: by messages if there are any, otherwise by the
  * feed.
  */
-export const watch = async ({ name, where, send, list, show, fail, pause, signal }: Watch): Promise<void> => {
+export const watch = async ({ name, where, send, list, page, show, fail, pause, signal }: Watch): Promise<void> => {
   const path = `/api/data/${encodeURIComponent(name)}/changes`;
+  const turn = newTurns(pause, signal);
   const items = new Map<string, Item>();
   /** The latest known revision of written documents, and which of them must be checked. */
   const revisions = new Map<string, number>();
@@ -56,8 +101,8 @@ export const watch = async ({ name, where, send, list, show, fail, pause, signal
   let isHeard = false;
   let mustRead = true;
   let isChanged = false;
-  let turns = maxTurns;
-  let turnedAt = Date.now();
+  /** The page that was shown last. */
+  let shown = '';
   /** Ends the current wait. */
   let wake = new AbortController();
   /** Ends the connection, so that another one can start. */
@@ -77,12 +122,32 @@ export const watch = async ({ name, where, send, list, show, fail, pause, signal
     }
     pending.delete(_id);
     const isOne = deleted ? false : document && isIn(where, document);
-    if (isOne === undefined) pending.set(_id, rev);
-    else put(_id, isOne ? ({ ...document, _id, _rev: rev } as Item) : undefined);
+    if (isOne === undefined || (page && (isOne || items.has(_id)))) pending.set(_id, rev);
+    else if (!page) put(_id, isOne ? ({ ...document, _id, _rev: rev } as Item) : undefined);
+  };
+
+  /** Reads the page of a window. */
+  const load = async (read: () => Promise<object[]>): Promise<void> => {
+    mustRead = !isHeard;
+    pending.clear();
+    const all = (await read()) as Item[];
+    items.clear();
+    for (const item of all) items.set(item._id, item);
+    const text = JSON.stringify(all);
+    isChanged = text !== shown;
+    shown = text;
   };
 
   const begin = async (): Promise<void> => {
+    if (page && isHeard) {
+      position = '';
+      return load(page);
+    }
     const { next } = (await send<Feed>('GET', path, { signal })).data;
+    if (page) {
+      position = next;
+      return load(page);
+    }
     const all: Item[] = [];
     for await (const item of list(where)) all.push(item as Item);
     for (const known of [items, revisions, pending]) known.clear();
@@ -93,6 +158,7 @@ export const watch = async ({ name, where, send, list, show, fail, pause, signal
 
   /** Asks which of the written documents match the condition. */
   const look = async (): Promise<void> => {
+    if (page) return load(page);
     const asked = [...pending].slice(0, maxIds);
     const _id = { $in: asked.map(([id]) => id) };
     const found = new Map<string, Item>();
@@ -107,6 +173,7 @@ export const watch = async ({ name, where, send, list, show, fail, pause, signal
   };
 
   const read = async (): Promise<void> => {
+    if (page && isHeard) return load(page);
     const query = { since: position, limit: 1000, wait: isHeard ? 0 : 20 };
     const { changes, next, more } = (
       await send<Feed>('GET', path, { query, signal: AbortSignal.any([signal, wake.signal]) })
@@ -114,13 +181,6 @@ export const watch = async ({ name, where, send, list, show, fail, pause, signal
     for (const change of changes) take(change);
     position = next;
     mustRead = more || !isHeard;
-  };
-
-  const turn = async (): Promise<void> => {
-    turns = Math.min(maxTurns, turns + (Date.now() - turnedAt) / turnMs);
-    turnedAt = Date.now();
-    if (turns < 1) await pause(turnMs, signal);
-    turns -= 1;
   };
 
   const step = async (): Promise<void> => {
@@ -146,25 +206,31 @@ export const watch = async ({ name, where, send, list, show, fail, pause, signal
         wake.abort();
       };
       const end = AbortSignal.any([signal, connection.signal]);
+      let isOver = false;
       try {
-        if (!(await hear(send, name, { onConnected, onChange }, end))) return;
+        isOver = !(await hear(send, name, { onConnected, onChange }, end));
       } catch {
         // The feed reports the reason if the failure is permanent.
       }
+      // A window read while connected has no position in the feed.
+      if (page && isHeard) position = undefined;
       isHeard = false;
       mustRead = true;
       wake.abort();
+      if (isOver) return;
       if (!signal.aborted) await pause(pauseMs(failures), signal);
     }
   };
 
   const follow = async (): Promise<void> => {
+    if (page) await pause(connectMs, AbortSignal.any([signal, wake.signal]));
     for (let failures = 0; !signal.aborted; ) {
       wake = new AbortController();
       try {
         await step();
         failures = 0;
       } catch (error) {
+        mustRead = true;
         const { status = 0, code } = error as Failure;
         if (code === 'POSITION_GONE' || code === 'INVALID_POSITION') {
           // Another user may have signed in.
@@ -179,7 +245,8 @@ export const watch = async ({ name, where, send, list, show, fail, pause, signal
       }
       if (isChanged && !signal.aborted) {
         isChanged = false;
-        show([...items.values()].sort((a, b) => (a._id < b._id ? 1 : -1)));
+        const all = [...items.values()];
+        show(page ? all : all.sort((a, b) => (a._id < b._id ? 1 : -1)));
       }
     }
   };

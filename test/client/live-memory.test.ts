@@ -39,6 +39,7 @@ test('live keeps at most 10,000 revisions of documents that it does not show', a
     name: 'posts',
     where: {},
     send,
+    page: undefined,
     list: () => (async function* () {})(),
     show: () => undefined,
     fail,

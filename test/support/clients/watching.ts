@@ -5,7 +5,7 @@ interface Shown {
 }
 
 interface Watchable {
-  live(where: object, callback: (documents: Shown[]) => unknown): () => void;
+  live(where: object, callback: (documents: Shown[]) => unknown, window?: object): () => void;
 }
 
 /** Records the callbacks of the client's `live`, and waits for them. */
@@ -14,12 +14,13 @@ export class Watching {
   readonly end: () => void;
   readonly #arrived = new EventTarget();
 
-  constructor(collection: Watchable, where: object = {}, onShow: () => void = () => undefined) {
-    this.end = collection.live(where, (documents) => {
+  constructor(collection: Watchable, where: object = {}, onShow: () => void = () => undefined, window?: object) {
+    const show = (documents: Shown[]): void => {
       this.shown.push(documents);
       this.#arrived.dispatchEvent(new Event('shown'));
       onShow();
-    });
+    };
+    this.end = collection.live(where, show, window);
   }
 
   get latest(): readonly Shown[] {
