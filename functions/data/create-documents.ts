@@ -1,3 +1,4 @@
+import { withEffects } from '../../shared/documents/store/effect-writes.ts';
 import { createDocuments } from '../../shared/documents/store/insert.ts';
 import { upsertDocuments } from '../../shared/documents/store/upsert-many.ts';
 import { dataWriteEndpoint } from '../../shared/http/project-endpoint.ts';
@@ -9,10 +10,11 @@ const route = dataRoutes['create-documents'];
 export const handler = dataWriteEndpoint(route).handler(async (_event, { access, input }) => {
   const { onConflict } = input.query;
   if (onConflict === undefined) {
-    const data = await createDocuments(access, input.body);
+    const data = await withEffects(access, ['create'], () => createDocuments(access, input.body));
     return respond(route, { success: true, data, message: `${data.insertedCount} documents inserted` });
   }
-  const data = await upsertDocuments(access, input.body, onConflict);
+  const upsert = () => upsertDocuments(access, input.body, onConflict);
+  const data = await withEffects(access, ['create', 'update'], upsert);
   const message = `${data.inserted} documents inserted, ${data.updated} updated`;
   return respondUpdated(route, { success: true, data, message });
 });

@@ -1,3 +1,4 @@
+import { withEffects } from '../../shared/documents/store/effect-writes.ts';
 import { deleteDocument } from '../../shared/documents/store/trash.ts';
 import { preconditionsOf } from '../../shared/http/preconditions.ts';
 import { dataWriteEndpoint } from '../../shared/http/project-endpoint.ts';
@@ -9,7 +10,7 @@ const route = dataRoutes['delete-document'];
 export const handler = dataWriteEndpoint(route).handler(async (event, { access, input }) => {
   const { params, query } = input;
   const { id } = params;
-  const deletion = await deleteDocument(access, id, query.permanent, preconditionsOf(event, input.query.where));
-  const { message, revision } = deletion;
+  const remove = () => deleteDocument(access, id, query.permanent, preconditionsOf(event, input.query.where));
+  const { message, revision } = await withEffects(access, ['delete'], remove);
   return respond(route, { success: true, data: { id }, message }, { revision });
 });

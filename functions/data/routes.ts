@@ -37,6 +37,9 @@ const ofLists = [
 const ofMany = ['VALIDATION_FAILED', 'INVALID_FILTER', 'INVALID_REGEX', 'INVALID_CURSOR', 'QUERY_TIMEOUT'] as const;
 const ofInserts = ['INVALID_UPDATE', 'DUPLICATE_VALUE', 'DATABASE_QUOTA_EXCEEDED', 'DOCUMENT_TOO_LARGE'] as const;
 
+/** Of the effects of a collection. */
+export const ofEffects = ['EFFECT_REFUSED', 'BATCH_PARTLY_DONE', 'TOO_MANY_WRITES', 'TOO_MANY_WRITERS'] as const;
+
 /** Of the parameter `onConflict` of an insert. */
 const ofUpserts = ['OWNER_IMMUTABLE'] as const;
 
@@ -60,7 +63,7 @@ export const dataRoutes = defineRoutes({
     response: { status: 201, body: Document, orUpdated: Document },
     example: { body: { title: 'Hello', views: 10, tags: ['first'], meta: { source: 'import' } } },
     isRevised: true,
-    errors: [...ofInserts, ...ofUpserts],
+    errors: [...ofInserts, ...ofUpserts, ...ofEffects],
   },
   'create-documents': {
     method: 'POST',
@@ -78,7 +81,7 @@ export const dataRoutes = defineRoutes({
         { title: 'Two', views: 2 },
       ],
     },
-    errors: [...ofInserts, ...ofUpserts, 'RESULT_TOO_LARGE'],
+    errors: [...ofInserts, ...ofUpserts, ...ofEffects, 'RESULT_TOO_LARGE'],
   },
   'update-documents': {
     method: 'PATCH',
@@ -187,6 +190,7 @@ export const dataRoutes = defineRoutes({
       'OWNER_IMMUTABLE',
       'DATABASE_QUOTA_EXCEEDED',
       'DOCUMENT_TOO_LARGE',
+      ...ofEffects,
     ],
   },
   'delete-document': {
@@ -207,6 +211,7 @@ export const dataRoutes = defineRoutes({
       'INVALID_ID',
       'DOCUMENT_NOT_FOUND',
       'STILL_REFERENCED',
+      ...ofEffects,
     ],
   },
   'restore-document': {
@@ -228,6 +233,7 @@ export const dataRoutes = defineRoutes({
       'DOCUMENT_NOT_FOUND',
       'DUPLICATE_VALUE',
       'DOCUMENT_TOO_LARGE',
+      ...ofEffects,
     ],
   },
   'aggregate-documents': {
@@ -273,7 +279,7 @@ export const dataRoutes = defineRoutes({
       ...ofReads,
       ...ofInserts,
       ...ofConditions,
-      ...(['VALIDATION_FAILED', 'INVALID_ID', 'TOO_MANY_WRITES', 'NOTHING_TO_UPDATE', 'REVISION_MISMATCH'] as const),
+      ...(['VALIDATION_FAILED', 'INVALID_ID', 'NOTHING_TO_UPDATE', 'REVISION_MISMATCH'] as const),
       ...([
         'RLS_REQUIRED',
         'RULE_DENIED',
@@ -283,7 +289,7 @@ export const dataRoutes = defineRoutes({
         'USERS_RESERVED',
       ] as const),
       ...(['COLLECTION_NOT_FOUND', 'DOCUMENT_NOT_FOUND', 'STILL_REFERENCED', 'DOCUMENT_EXISTS'] as const),
-      ...(['BATCH_PARTLY_DONE', 'TOO_MANY_WRITERS'] as const),
+      ...ofEffects,
     ],
   },
   'get-schema': {

@@ -196,7 +196,10 @@ export const userAuthRoutes = defineRoutes({
     body: AcceptanceBody,
     response: { status: 201, body: AcceptedAnswer },
     example: { body: { token: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo1234567890AbC' } },
-    errors: ['INVITATION_NOT_FOUND', 'DUPLICATE_VALUE', 'EFFECT_REFUSED', 'DATABASE_QUOTA_EXCEEDED'],
+    errors: [
+      ...(['INVITATION_NOT_FOUND', 'DUPLICATE_VALUE', 'DATABASE_QUOTA_EXCEEDED'] as const),
+      ...(['EFFECT_REFUSED', 'BATCH_PARTLY_DONE', 'TOO_MANY_WRITES', 'TOO_MANY_WRITERS'] as const),
+    ],
   }),
   'delete-user-invitation': own({
     method: 'DELETE',

@@ -109,7 +109,7 @@ export const statusOf = {
   SECOND_FACTOR_EXISTS: 409, // The account has an authenticator app. Remove it first.
   LAST_WAY_TO_SIGN_IN: 409, // It is the account's last sign-in method. Add another one first.
   DUPLICATE_VALUE: 409, // Another document has this value in a unique field. Choose another value.
-  EFFECT_REFUSED: 409, // An effect of the collection could not compute a value. `errors` names the path that it reads.
+  EFFECT_REFUSED: 409, // An effect of the collection could not compute a value, or a write of it was rejected. `errors` names the effect or path.
   STILL_REFERENCED: 409, // Active documents refer to this one, or to one that would follow it. `errors` names their collections.
   BATCH_PARTLY_DONE: 409, // A write was rejected, and not all earlier ones could be undone. `errors` lists the rejected one first, then those that stayed.
   SCHEMA_CONFLICT: 409, // Stored documents or indexes do not fit. `errors` gives examples.
@@ -183,7 +183,11 @@ export interface FieldError {
 }
 
 /** One of the `errors` of a response; not all of them are about a field. */
-export type ErrorDetail = Omit<FieldError, 'field'> & Partial<Pick<FieldError, 'field'>>;
+export interface ErrorDetail extends Partial<FieldError> {
+  /** The number of an effect of the collection, and of its write. */
+  readonly effect?: number;
+  readonly write?: number;
+}
 
 /** A response lists at most this many errors, so that it stays small. */
 export const maxErrors = 100;
@@ -192,6 +196,8 @@ interface AppErrorOptions {
   /** For the log only. */
   readonly cause?: unknown;
   readonly errors?: readonly ErrorDetail[];
+  /** `errors` in full for the log of rejected requests, if the caller may not see all of them. */
+  readonly logged?: readonly ErrorDetail[] | undefined;
   /** In seconds, sent as `Retry-After`. 429 and 503 have 5 by default. */
   readonly retryAfter?: number;
   /** The document's current revision, sent as `ETag`. */
@@ -211,6 +217,7 @@ export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
   readonly errors: readonly ErrorDetail[] | undefined;
+  readonly logged: readonly ErrorDetail[] | undefined;
   readonly retryAfter: number | undefined;
   readonly etag: string | undefined;
   readonly ticket: string | undefined;
@@ -220,6 +227,7 @@ export class AppError extends Error {
     super(message, { cause: options.cause });
     this.code = code;
     this.errors = options.errors;
+    this.logged = options.logged;
     this.etag = options.etag;
     this.ticket = options.ticket;
     this.data = options.data;

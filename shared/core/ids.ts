@@ -73,3 +73,24 @@ export const newId = (): ObjectId => (currentRequest.getStore()?.ids?.next ?? fr
 /** The first ids of this request, if an earlier run may have stored them. */
 export const earlierIds = (count: number): readonly ObjectId[] | undefined =>
   currentRequest.getStore()?.ids?.earlier?.(count);
+
+/**
+ * Runs work that may start again, such as a transaction: each run gets the same ids, as a repeat of the request would.
+ */
+export const withSameIds = <T>(work: () => Promise<T>): (() => Promise<T>) => {
+  const record = currentRequest.getStore();
+  const { ids } = record ?? {};
+  if (!record || !ids) return work;
+  const drawn: ObjectId[] = [];
+  return async () => {
+    let at = 0;
+    const next = () => {
+      const id = drawn[at] ?? ids.next();
+      drawn[at] = id;
+      at += 1;
+      return id;
+    };
+    record.ids = { ...ids, next };
+    return work();
+  };
+};

@@ -159,7 +159,7 @@ export const checkBatch = (bodies: readonly MailBody[]): BatchMail[] => {
       return [checkItem(body)];
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      errors.push(...(error.errors ?? []).map((failed) => ({ index, field: '', ...failed })));
+      errors.push(...(error.errors ?? []).map((failed) => ({ index, field: '', message: error.message, ...failed })));
       return [];
     }
   });

@@ -82,7 +82,7 @@ const failuresOf = (error: unknown): readonly WriteError[] => {
 export const lineErrors = (line: number, error: unknown): LineError[] => {
   if (!(error instanceof AppError)) throw error;
   const { errors = [{ field: '', message: error.message }] } = error;
-  return errors.map(({ field = '', message }) => ({ line, field, message }));
+  return errors.map(({ field = '', message = error.message }) => ({ line, field, message }));
 };
 
 interface Stored {

@@ -144,7 +144,7 @@ const refusalOf = ({
     address: networkOf(address),
     requestId,
     ...(collection && { collection: collection.name }),
-    ...(code === effectCode && { effect: errors }),
+    ...(code === effectCode && { effect: error.logged ?? errors }),
   };
 };
 

@@ -90,7 +90,8 @@ const effects = v.optional(
       type: ['array', 'null'],
       maxItems: 5,
       items: { type: 'object' },
-      description: 'Values that the service computes when a document is written; an edit replaces the whole list.',
+      description:
+        'Values that the service computes when a document is written, and the writes that follow it; an edit replaces the whole list.',
     }),
   ),
 );

@@ -1,3 +1,4 @@
+import { withEffects } from '../../../shared/documents/store/effect-writes.ts';
 import { restoreDocument } from '../../../shared/documents/store/trash.ts';
 import { ownedDocumentsEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { preconditionsOf } from '../../../shared/http/preconditions.ts';
@@ -7,7 +8,7 @@ import { dashboardTrashRoutes } from './routes.ts';
 const route = dashboardTrashRoutes['restore-project-document'];
 
 export const handler = ownedDocumentsEndpoint(route).handler(async (event, { access, input }) => {
-  const restored = await restoreDocument(access, input.params.id, preconditionsOf(event, input.query.where));
-  const { document, revision } = restored;
+  const recover = () => restoreDocument(access, input.params.id, preconditionsOf(event, input.query.where));
+  const { document, revision } = await withEffects(access, ['create'], recover);
   return respond(route, { success: true, data: document, message: 'Document recovered' }, { revision });
 });

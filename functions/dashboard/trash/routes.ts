@@ -1,5 +1,5 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
-import { ofConditions } from '../../data/routes.ts';
+import { ofConditions, ofEffects } from '../../data/routes.ts';
 import { WriteQuery } from '../../data/schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import { DeletedAnswer, EmptiedAnswer, RestoredAnswer, TrashPage } from './schemas.ts';
@@ -35,6 +35,7 @@ export const dashboardTrashRoutes = defineProjectRoutes('documents', {
       'DOCUMENT_NOT_FOUND',
       'DUPLICATE_VALUE',
       'DOCUMENT_TOO_LARGE',
+      ...ofEffects,
     ],
   },
   'delete-trashed-document': {

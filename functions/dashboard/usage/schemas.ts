@@ -129,7 +129,7 @@ export const RefusalsAnswer = success(
               effect: v.optional(v.number()),
               write: v.optional(v.number()),
               field: v.optional(v.string()),
-              message: v.string(),
+              message: v.optional(v.string()),
             }),
           ),
         ),

@@ -15,6 +15,7 @@ import { fieldProtected, requireInsertRights } from '../../documents/access/fiel
 import { obeysRules, requireCreateWithout } from '../../documents/access/rule-access.ts';
 import { knowUser } from '../../documents/access/rules-of.ts';
 import type { JsonObject } from '../../documents/document.ts';
+import { withEffects } from '../../documents/store/effect-writes.ts';
 import { insertUnder, madeOf, requireInsertAccess } from '../../documents/store/insert.ts';
 import { requireReferences } from '../../documents/store/references.ts';
 import { plainName } from '../../mail/content.ts';
@@ -262,7 +263,8 @@ const createInvited = async (project: Project, invitation: UserInvitationRecord,
   const context = contextOf(project, collection, inviter, invitation.mfa === true);
   await requireInsertAccess(context);
   const { body, owner } = invitedBody(collection, fields, userField, userId);
-  await insertUnder(context, body, orUsed, { _id: invitation.documentId, owner });
+  const insert = () => insertUnder(context, body, orUsed, { _id: invitation.documentId, owner });
+  await withEffects(context, ['create'], insert);
   if (collection.feed?.on && isHooked(project, 'document')) await wakeWebhookWorker(project.id);
 };
 

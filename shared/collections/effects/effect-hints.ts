@@ -3,7 +3,7 @@ import { parseRules } from '../rules/parse-rules.ts';
 import { isFalse } from '../rules/rule.ts';
 import { typeAt } from '../schema/field-path.ts';
 import { rightsOf } from '../schema/field-rights.ts';
-import { type Expression, partsOf } from './effect.ts';
+import { type Expression, expressionsOf } from './effect.ts';
 import { parseEffects } from './parse-effects.ts';
 
 type Known = ReadonlyMap<string, Collection>;
@@ -41,6 +41,6 @@ const hintsOf = (expression: Expression, own: Collection, known: Known): readonl
 
 /** Hints on the effects of a collection, each beginning with the path of an expression. */
 export const effectHints = (collection: Collection, known: Known): readonly string[] => {
-  const expressions = parseEffects(collection, known).flatMap(({ set }) => set.flatMap(([, value]) => partsOf(value)));
+  const expressions = parseEffects(collection, known).flatMap(expressionsOf);
   return [...new Set(expressions.flatMap((expression) => hintsOf(expression, collection, known)))];
 };

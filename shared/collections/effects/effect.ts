@@ -3,7 +3,7 @@ import { isPlainObject } from '../../core/json.ts';
 import type { Collection, EffectInput } from '../collection.ts';
 import type { RuleNode } from '../rules/rule.ts';
 
-export const effectEvents = ['create', 'update'] as const;
+export const effectEvents = ['create', 'update', 'delete'] as const;
 
 /** The writes after which an effect can run. */
 export type EffectEvent = (typeof effectEvents)[number];
@@ -39,6 +39,18 @@ export type Expression =
   | { readonly kind: 'list'; readonly of: readonly Expression[] }
   | { readonly kind: 'object'; readonly of: readonly (readonly [key: string, value: Expression])[] };
 
+/** A write of another document, as in a batch. Its expressions are filled in when it runs. */
+export interface EffectWrite {
+  readonly at: string;
+  readonly op: 'insert' | 'update' | 'delete' | 'check';
+  readonly collection: string;
+  readonly id?: Expression;
+  readonly ifMatch?: number;
+  readonly document?: Expression;
+  readonly changes?: Expression;
+  readonly where?: Expression;
+}
+
 export interface Effect {
   readonly at: string;
   readonly on: readonly EffectEvent[];
@@ -46,7 +58,8 @@ export interface Effect {
   readonly before?: RuleNode;
   readonly after?: RuleNode;
   readonly set: readonly (readonly [field: string, value: Expression])[];
-  /** Its sources are read with the server's rights. */
+  readonly writes: readonly EffectWrite[];
+  /** Its sources and targets are read with the server's rights. */
   readonly trusted: boolean;
 }
 
@@ -63,12 +76,21 @@ export const partsOf = (expression: Expression): readonly Expression[] => {
   }
 };
 
+/** Every expression of an effect, and those inside. */
+export const expressionsOf = ({ set, writes }: Pick<Effect, 'set' | 'writes'>): readonly Expression[] =>
+  [
+    ...set.map(([, value]) => value),
+    ...writes.flatMap(({ id, document, changes, where }) => [id, document, changes, where]),
+  ].flatMap((each) => (each ? partsOf(each) : []));
+
 const fieldsSet = ({ set }: EffectInput): readonly string[] => (isPlainObject(set) ? Object.keys(set) : []);
+
+const isOn = ({ on }: EffectInput, event: EffectEvent): boolean => [on].flat().includes(event);
 
 const setBy = memoizeByObject((effects: readonly EffectInput[]) => ({
   all: new Set(effects.flatMap(fieldsSet)),
-  create: new Set(effects.filter(({ on }) => [on].flat().includes('create')).flatMap(fieldsSet)),
-  update: new Set(effects.filter(({ on }) => [on].flat().includes('update')).flatMap(fieldsSet)),
+  create: new Set(effects.filter((effect) => isOn(effect, 'create')).flatMap(fieldsSet)),
+  update: new Set(effects.filter((effect) => isOn(effect, 'update')).flatMap(fieldsSet)),
 }));
 
 const none: ReadonlySet<string> = new Set();
@@ -76,5 +98,22 @@ const none: ReadonlySet<string> = new Set();
 /** The top-level fields that effects set after one kind of write, or after any. */
 export const effectFields = (
   { effects }: Pick<Collection, 'effects'>,
-  event: EffectEvent | 'all' = 'all',
+  event: Exclude<EffectEvent, 'delete'> | 'all' = 'all',
 ): ReadonlySet<string> => (effects ? setBy(effects)[event] : none);
+
+const listOf = ({ writes }: EffectInput): readonly unknown[] => (Array.isArray(writes) ? writes : []);
+
+const writesBy = memoizeByObject((effects: readonly EffectInput[]) => {
+  const writesOn = (event: EffectEvent) => effects.filter((effect) => isOn(effect, event)).flatMap(listOf);
+  const targets = effects.flatMap(listOf).flatMap((write) => (isPlainObject(write) ? [String(write.collection)] : []));
+  const [create, update, deletion] = effectEvents.map((event) => writesOn(event).length);
+  return { create: create ?? 0, update: update ?? 0, delete: deletion ?? 0, targets: [...new Set(targets)] };
+});
+
+/** How many writes effects make at most after one write of a document. */
+export const countEffectWrites = ({ effects }: Pick<Collection, 'effects'>, event: EffectEvent): number =>
+  effects ? writesBy(effects)[event] : 0;
+
+/** The collections that effects write. */
+export const effectTargets = ({ effects }: Pick<Collection, 'effects'>): readonly string[] =>
+  effects ? writesBy(effects).targets : [];

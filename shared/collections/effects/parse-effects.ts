@@ -7,17 +7,18 @@ import type { RuleNode } from '../rules/rule.ts';
 import { isFieldPath } from '../schema/field-path.ts';
 import { type Effect, type EffectEvent, type Expression, effectEvents } from './effect.ts';
 import { below, type EffectScope, invalidEffect, parseExpression } from './parse-expression.ts';
+import { parseWrites } from './parse-writes.ts';
 
 const maxEffects = 5;
 const maxFields = 20;
 const maxBytes = 8 * 1024;
-const members = ['on', 'where', 'set', 'trusted'] as const;
+const members = ['on', 'where', 'set', 'writes', 'trusted'] as const;
 
 const parseEvents = (at: string, value: unknown): readonly EffectEvent[] => {
   const given = Array.isArray(value) ? value : [value];
   const on = effectEvents.filter((event) => given.includes(event));
   if (on.length === 0 || on.length !== given.length) {
-    throw invalidEffect(at, `must be "${effectEvents.join('" or "')}", or a list of both.`);
+    throw invalidEffect(at, `must be "${effectEvents.join('", "')}", or a list of these.`);
   }
   return on;
 };
@@ -85,11 +86,20 @@ const parseEffect = (scope: EffectScope, value: unknown): Effect => {
   if (typeof trusted !== 'boolean') throw invalidEffect(below(scope, 'trusted').at, 'must be true or false.');
   const on = parseEvents(below(scope, 'on').at, value.on);
   const inner = { ...scope, hasStored: on.includes('update') };
+  const writes = parseWrites(below(inner, 'writes'), value.writes);
+  const isSet = value.set !== undefined || writes.length === 0;
+  if (isSet && on.includes('delete')) {
+    throw invalidEffect(
+      below(scope, 'on').at,
+      'has "delete", after which nothing can be set. Give the effect writes only.',
+    );
+  }
   return {
     at: scope.at,
     on,
     ...parseWhere(below(inner, 'where'), on, value.where),
-    set: parseSet(below(inner, 'set'), value.set),
+    set: isSet ? parseSet(below(inner, 'set'), value.set) : [],
+    writes,
     trusted,
   };
 };

@@ -26,6 +26,8 @@ export interface EffectScope {
   /** Whether the effect runs after updates, so that there is a document before the write. */
   readonly hasStored: boolean;
   readonly level: number;
+  /** Names with $ that are no operators of values, such as `$gte` of a condition. */
+  readonly keeps?: ReadonlySet<string>;
   readonly tally: { parts: number };
 }
 
@@ -164,7 +166,7 @@ export const parseExpression = (scope: EffectScope, value: unknown): Expression 
   }
   if (!isPlainObject(value)) return { kind: 'literal', value };
   const entries = Object.entries(value);
-  const named = entries.find(([key]) => key.startsWith('$'));
+  const named = entries.find(([key]) => key.startsWith('$') && !scope.keeps?.has(key));
   if (!named) {
     return {
       kind: 'object',

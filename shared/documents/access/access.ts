@@ -16,6 +16,8 @@ export interface CollectionAccess {
 /** The same, with the project. */
 export interface AccessContext extends CollectionAccess {
   readonly project: Project;
+  /** Set for imports and for writes made by an effect: of the collection's effects, only `set` runs. */
+  readonly runsOnlySets?: true;
 }
 
 /** The error of a request that needs a user (401). */

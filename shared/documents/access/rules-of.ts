@@ -1,6 +1,6 @@
 import type { Document as MongoDocument } from 'mongodb';
 import { allFields, type Collection, hasRules } from '../../collections/collection.ts';
-import type { Effect } from '../../collections/effects/effect.ts';
+import { type Effect, effectTargets } from '../../collections/effects/effect.ts';
 import { parseEffects } from '../../collections/effects/parse-effects.ts';
 import { findCollections } from '../../collections/find-collections.ts';
 import { usersCollection } from '../../collections/names.ts';
@@ -60,8 +60,9 @@ const readWith = async <T>(
   sent: unknown,
   parse: (known: ReadonlyMap<string, Collection>) => T,
   otherwise: T,
+  others: readonly string[] = [],
 ): Promise<{ readonly rules: T; readonly known: ReadonlyMap<string, Collection> }> => {
-  const names = namesIn(collection.schema, sent);
+  const names = [...namesIn(collection.schema, sent), ...others];
   const known = new Map(await findCollections(project, names)).set(collection.name, collection);
   try {
     return { rules: parse(known), known };
@@ -159,7 +160,9 @@ export const effectsOf = (project: Project, collection: Collection): Promise<Kno
   const { effects = [] } = collection;
   const start = async (): Promise<KnownEffects> => {
     const parse = (known: KnownRules['known']) => parseEffects(collection, known);
-    const { rules, known } = await readWith<readonly Effect[] | null>(project, collection, effects, parse, null);
+    const targets = effectTargets(collection);
+    const read = readWith<readonly Effect[] | null>(project, collection, effects, parse, null, targets);
+    const { rules, known } = await read;
     if (!rules) throw unfitEffects();
     return { effects: rules, known };
   };

@@ -26,7 +26,7 @@ export interface EffectSources {
 }
 
 /** 409 naming what an effect could not read. */
-const effectRefused = (field: string, reason: string): AppError => {
+export const effectRefused = (field: string, reason: string): AppError => {
   const message = `${field} ${reason}`;
   return new AppError('EFFECT_REFUSED', `An effect of the collection could not run: ${message}.`, {
     errors: [{ field, message }],

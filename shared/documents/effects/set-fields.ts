@@ -1,4 +1,10 @@
-import { type Effect, type EffectEvent, effectFields, partsOf } from '../../collections/effects/effect.ts';
+import {
+  type Effect,
+  type EffectEvent,
+  type Expression,
+  effectFields,
+  partsOf,
+} from '../../collections/effects/effect.ts';
 import type { RuleNode } from '../../collections/rules/rule.ts';
 import { typeAt } from '../../collections/schema/field-path.ts';
 import { AppError } from '../../core/errors.ts';
@@ -9,7 +15,7 @@ import { unreadableFor } from '../access/field-rights.ts';
 import { effectsOf, type KnownEffects, userOf } from '../access/rules-of.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { convert } from '../values.ts';
-import { compute } from './compute.ts';
+import { compute, type EffectSources } from './compute.ts';
 import { findTargets, sourceOf } from './targets.ts';
 
 /** A document that is written. */
@@ -23,8 +29,11 @@ export interface EffectSubject {
 /** Field → its computed value as JSON; `undefined` if the value is missing. */
 export type Computed = ReadonlyMap<string, unknown>;
 
+/** The writes before which effects set fields. */
+type SetEvent = Exclude<EffectEvent, 'delete'>;
+
 /** Whether effects set fields of what a write stores. Costs nothing without effects. */
-export const setsFields = ({ collection }: Pick<AccessContext, 'collection'>, event: EffectEvent): boolean =>
+export const setsFields = ({ collection }: Pick<AccessContext, 'collection'>, event: SetEvent): boolean =>
   collection.effects !== undefined && effectFields(collection, event).size > 0;
 
 const holds = async (
@@ -41,7 +50,7 @@ const holds = async (
 };
 
 /** The documents that an effect applies to. */
-const chosen = async (
+export const chosenBy = async (
   context: AccessContext,
   known: KnownEffects['known'],
   { before, after }: Effect,
@@ -54,6 +63,30 @@ const chosen = async (
         (await holds(context, known, before, stored, undefined)),
     ),
   );
+
+/** Reads what expressions of an effect need for some documents. */
+export const sourcesFor = async (
+  context: AccessContext,
+  known: KnownEffects['known'],
+  { trusted }: Pick<Effect, 'trusted'>,
+  parts: readonly Expression[],
+  documents: readonly Document[],
+): Promise<(subject: EffectSubject) => EffectSources> => {
+  const { project, caller } = context;
+  const paths = parts.flatMap((part) => (part.kind === 'user' ? [part.path] : []));
+  const needsUser = paths.some((path) => path !== '_id');
+  const [targets, user, unreadable] = await Promise.all([
+    findTargets(context, known, parts, documents, trusted),
+    paths.length > 0 ? userOf(project, caller, known, needsUser) : undefined,
+    trusted ? undefined : unreadableFor(context),
+  ]);
+  return ({ document, stored }) => ({
+    own: sourceOf(unreadable, document),
+    stored: stored && sourceOf(unreadable, stored),
+    user,
+    targetOf: (collection, id) => targets.get(collection)?.get(id),
+  });
+};
 
 /** The error of one of several documents, with its index. */
 const atItem = (error: unknown, index: number, isOne: boolean): unknown => {
@@ -75,42 +108,23 @@ const asStored = ({ collection }: AccessContext, field: string, value: unknown):
  */
 export const computeFields = async (
   context: AccessContext,
-  event: EffectEvent,
+  event: SetEvent,
   written: readonly EffectSubject[],
 ): Promise<readonly Computed[]> => {
-  const { project, caller } = context;
-  const { effects, known } = await effectsOf(project, context.collection);
+  const { effects, known } = await effectsOf(context.project, context.collection);
   const computed = written.map(() => new Map<string, unknown>());
   let current = written;
-  for (const effect of effects.filter(({ on }) => on.includes(event))) {
-    const applies = await chosen(context, known, effect, current);
+  for (const effect of effects.filter(({ on, set }) => set.length > 0 && on.includes(event))) {
+    const applies = await chosenBy(context, known, effect, current);
     const documents = current.filter((_each, index) => applies[index]).map(({ document }) => document);
     if (documents.length === 0) continue;
     const parts = effect.set.flatMap(([, value]) => partsOf(value));
-    const paths = parts.flatMap((part) => (part.kind === 'user' ? [part.path] : []));
-    const [targets, user, unreadable] = await Promise.all([
-      findTargets(context, known, parts, documents, effect.trusted),
-      paths.length > 0
-        ? userOf(
-            project,
-            caller,
-            known,
-            paths.some((path) => path !== '_id'),
-          )
-        : undefined,
-      effect.trusted ? undefined : unreadableFor(context),
-    ]);
+    const sources = await sourcesFor(context, known, effect, parts, documents);
     current = current.map((each, index) => {
       if (!applies[index]) return each;
-      const { document, stored } = each;
-      const sources = {
-        own: sourceOf(unreadable, document),
-        stored: stored && sourceOf(unreadable, stored),
-        user,
-        targetOf: (collection: string, id: string) => targets.get(collection)?.get(id),
-      };
+      const { document } = each;
       try {
-        const values = effect.set.map(([field, value]) => [field, compute(value, field, sources)] as const);
+        const values = effect.set.map(([field, value]) => [field, compute(value, field, sources(each))] as const);
         for (const [field, value] of values) computed[index]?.set(field, value);
         const made = values.map(([field, value]) => [field, asStored(context, field, value)]);
         return { ...each, document: { ...document, ...Object.fromEntries(made) } };

@@ -1,4 +1,5 @@
 import type { ObjectId } from 'mongodb';
+import { countEffectWrites, effectTargets } from '../../collections/effects/effect.ts';
 import { isShownIn } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { isClientError } from '../../core/errors.ts';
@@ -11,7 +12,7 @@ import { createLooksUp, decideWrite, mayGet, obeysRules, requireCreate, requireG
 import { type Document, documentNotFound, type JsonObject, revisionOf } from '../document.ts';
 import { setsFields } from '../effects/set-fields.ts';
 import { appliedBy } from './applied.ts';
-import { type BatchWrite, performWrite } from './batch-writes.ts';
+import { type BatchWrite, eventsOf, performWrite } from './batch-writes.ts';
 import { meetsAll } from './element-match.ts';
 import type { Guard } from './guarded-write.ts';
 import { madeOf, requireInsertAccess } from './insert.ts';
@@ -29,6 +30,8 @@ interface Preview {
   readonly stored: Map<string, Document | null>;
   /** Those that nothing is known of, because other documents decide about a write. */
   readonly unknown: Set<string>;
+  /** Collections whose documents effects of the batch's writes change. */
+  readonly affected: Set<string>;
 }
 
 const nameOf = ({ collection }: AccessContext, id: ObjectId): string => `${collection.name} ${id}`;
@@ -136,9 +139,10 @@ const previewInsert = async (write: Extract<BatchWrite, { op: 'insert' }>): Prom
   return document;
 };
 
-const preview = async (write: BatchWrite, { written, stored, unknown }: Preview): Promise<void> => {
+const preview = async (write: BatchWrite, { written, stored, unknown, affected }: Preview): Promise<void> => {
   const { access, id } = write;
   const name = nameOf(access, id);
+  if (write.op !== 'insert' && affected.has(access.collection.name)) unknown.add(name);
   if (write.op === 'insert') {
     // What an effect computes may come from a document that the batch writes.
     if (!setsFields(access, 'create')) written.set(name, await previewInsert(write));
@@ -175,6 +179,16 @@ export const previewWrites = async (
   writes: readonly BatchWrite[],
   forWrite: (index: number, act: () => Promise<void>) => Promise<void>,
 ): Promise<void> => {
-  const state = { written: new Map<string, Document>(), stored: await findStored(writes), unknown: new Set<string>() };
-  for (const [index, write] of writes.entries()) await forWrite(index, () => preview(write, state));
+  const state = {
+    written: new Map<string, Document>(),
+    stored: await findStored(writes),
+    unknown: new Set<string>(),
+    affected: new Set<string>(),
+  };
+  for (const [index, write] of writes.entries()) {
+    await forWrite(index, () => preview(write, state));
+    const { collection } = write.access;
+    const isEffective = eventsOf(write).some((event) => countEffectWrites(collection, event) > 0);
+    for (const target of isEffective ? effectTargets(collection) : []) state.affected.add(target);
+  }
 };

@@ -1,6 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
 import { collectionNotFound } from '../../collections/collection-record.ts';
+import type { EffectEvent } from '../../collections/effects/effect.ts';
 import { isUsersName } from '../../collections/names.ts';
 import { isShownIn } from '../../collections/trash-conditions.ts';
 import { AppError } from '../../core/errors.ts';
@@ -34,6 +35,12 @@ export type BatchWrite = { readonly access: AccessContext; readonly id: ObjectId
   | ({ readonly op: 'delete' } & Preconditions)
   | { readonly op: 'check'; readonly where?: unknown }
 );
+
+/** The events of effects that a write can cause. */
+export const eventsOf = ({ op }: Pick<BatchWrite, 'op'>): readonly EffectEvent[] => {
+  if (op === 'check') return [];
+  return [op === 'insert' ? 'create' : op];
+};
 
 /** What came of one write. */
 export interface PerformedWrite {

@@ -21,7 +21,8 @@ import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import { maxPageBytes } from '../page-size.ts';
 import { previewWrites } from './batch-check.ts';
-import { type BatchWrite, type IdOf, type PerformedWrite, parseWrite, performWrite } from './batch-writes.ts';
+import { type BatchWrite, eventsOf, type IdOf, type PerformedWrite, parseWrite, performWrite } from './batch-writes.ts';
+import { runEffects, withEffects } from './effect-writes.ts';
 import { atIndex, createDocument } from './insert.ts';
 import { type ForWrite, insertsAt, insertTogether } from './insert-together.ts';
 import { currentScope } from './joint-scope.ts';
@@ -52,11 +53,13 @@ const forWrite: ForWrite = async (index, act) => {
   try {
     return await act();
   } catch (error) {
-    if (!(error instanceof AppError) || isUnavailable(error)) throw error;
-    const { code, message, retryAfter, data, etag, cause } = error;
+    if (isUnavailable(error)) throw error;
+    if (!(error instanceof AppError)) throw error;
+    const { code, message, retryAfter, data, etag, cause, logged } = error;
     throw new AppError(code, `${message} (write ${index})`, {
       errors: atIndex(error, index),
       cause,
+      logged: logged?.map((each) => ({ ...each, index })),
       ...(retryAfter !== undefined && { retryAfter }),
       ...(data !== undefined && { data }),
       ...(etag !== undefined && { etag }),
@@ -114,9 +117,14 @@ const performAll = async ({ writes, malformed }: Parsed): Promise<PerformedWrite
     const write = writes[index];
     if (!write) break;
     if (scope) scope.index = index;
+    const perform = async () => {
+      const outcome = await performWrite(write);
+      await runEffects();
+      return outcome;
+    };
     const inserts = await insertsAt(writes, index);
     if (inserts.length > 0) outcomes.push(...(await insertTogether(inserts, index, forWrite)));
-    else outcomes.push(await forWrite(index, () => performWrite(write)));
+    else outcomes.push(await forWrite(index, perform));
   }
   if (malformed) throw malformed;
   return outcomes;
@@ -192,8 +200,10 @@ const acquireRun = async ({ project, caller }: Batch, key: string, write: BatchW
 
 const perform = async (write: BatchWrite): Promise<Result> => {
   try {
-    if (write.op !== 'insert' || write.isChosen) return await performWrite(write);
-    return { status: 201, document: (await createDocument(write.access, write.document)).document };
+    return await withEffects(write.access, eventsOf(write), async () => {
+      if (write.op !== 'insert' || write.isChosen) return performWrite(write);
+      return { status: 201, document: (await createDocument(write.access, write.document)).document };
+    });
   } catch (error) {
     return refused(error);
   }

@@ -1,4 +1,5 @@
 import { MongoBulkWriteError } from 'mongodb';
+import { countEffectWrites } from '../../collections/effects/effect.ts';
 import { checkedTargets } from '../../collections/schema/references.ts';
 import { type AppError, isClientError, validationFailed } from '../../core/errors.ts';
 import { onProject } from '../../persistence/mongo.ts';
@@ -26,7 +27,8 @@ export type ForWrite = <T>(index: number, act: () => T | Promise<T>) => Promise<
 /** True if no insert can depend on a document that the inserts before it write. */
 const areIndependent = async (access: AccessContext): Promise<boolean> => {
   const { collection, caller } = access;
-  if (setsFields(access, 'create') || hasProtected(access)) return false;
+  if (setsFields(access, 'create') || countEffectWrites(collection, 'create') > 0) return false;
+  if (hasProtected(access)) return false;
   if (obeysRules(access) && (await createLooksUp(access))) return false;
   const targets = checkedTargets(collection);
   return targets.size === 0 || (caller.kind === 'secret' && !targets.has(collection.name));

@@ -1,11 +1,18 @@
 import { type Db, type Collection as Documents, MongoBulkWriteError, type ObjectId } from 'mongodb';
 import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
-import { effectFields } from '../../collections/effects/effect.ts';
+import { countEffectWrites, effectFields } from '../../collections/effects/effect.ts';
 import { fieldsOf, unknownFields } from '../../collections/schema/field-path.ts';
 import { checksReferences } from '../../collections/schema/references.ts';
 import { isGone } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
-import { AppError, type FieldError, isClientError, maxErrors, validationFailed } from '../../core/errors.ts';
+import {
+  AppError,
+  type ErrorDetail,
+  type FieldError,
+  isClientError,
+  maxErrors,
+  validationFailed,
+} from '../../core/errors.ts';
 import { earlierIds, newId } from '../../core/ids.ts';
 import { onDuplicateKey } from '../../core/retry.ts';
 import { outcomeUnknown } from '../../persistence/idempotency.ts';
@@ -29,7 +36,7 @@ import { type Document, type JsonObject, revisionField, revisionOf, withoutHidde
 import { type Computed, computeFields, setsFields } from '../effects/set-fields.ts';
 import type { Condition } from '../query/condition.ts';
 import { convertFields } from '../values.ts';
-import { countWrites, noteWrite } from './joint-scope.ts';
+import { countWrites, currentScope, noteCause, noteWrite } from './joint-scope.ts';
 import { publishChange } from './publish.ts';
 import { requireEachReference, requireReferences } from './references.ts';
 import { insertedAt, storedForm } from './stamps.ts';
@@ -161,13 +168,20 @@ interface StoredEarlier {
 }
 
 /**
+ * Throws 409 `IDEMPOTENCY_OUTCOME_UNKNOWN` if an earlier run stored documents without a transaction: whether it ran
+ * their effects is not known.
+ */
+const requireComplete = ({ collection }: AccessContext, { documents }: StoredEarlier): void => {
+  const isAtomic = currentScope.getStore()?.isAtomic !== false;
+  if (documents.length > 0 && !isAtomic && countEffectWrites(collection, 'create') > 0) throw outcomeUnknown();
+};
+
+/**
  * What an earlier run stored of its first `count` documents; `undefined` if there was none. Throws 409
  * `IDEMPOTENCY_OUTCOME_UNKNOWN` if one was replaced by a tombstone, because it cannot come back.
  */
-export const storedEarlier = async (
-  { project, collection }: AccessContext,
-  count: number,
-): Promise<StoredEarlier | undefined> => {
+export const storedEarlier = async (context: AccessContext, count: number): Promise<StoredEarlier | undefined> => {
+  const { project, collection } = context;
   const ids = earlierIds(count);
   if (!ids) return undefined;
   const documents = await onProject(project, (db) =>
@@ -177,6 +191,7 @@ export const storedEarlier = async (
       .toArray(),
   );
   if (documents.some((document) => isGone(collection, document))) throw outcomeUnknown();
+  requireComplete(context, { ids, documents });
   return { ids, documents };
 };
 
@@ -274,6 +289,7 @@ export const insertUnder = async (
     });
   await countingClashes(context, () => notingInserts(context, () => [document], insert));
   await publishChange(context, [document]);
+  noteCause(context, 'create', [{ document, index: 0 }]);
   return shownInserted(context, document);
 };
 
@@ -300,12 +316,14 @@ interface Inserted {
 }
 
 /** The errors of an item with its index. An error without a field applies to the whole item. */
-export const atIndex = ({ errors = [], message }: AppError, index: number): FieldError[] =>
-  (errors.length > 0 ? errors : [{ field: '', message }]).map((error) => ({ index, field: '', ...error }));
+export const atIndex = ({ code, errors = [], message }: AppError, index: number): ErrorDetail[] =>
+  code === 'EFFECT_REFUSED'
+    ? errors.map((error) => ({ ...error, index }))
+    : (errors.length > 0 ? errors : [{ field: '', message }]).map((error) => ({ index, field: '', ...error }));
 
 /** Makes every item. The first 100 validation errors are reported together, other errors immediately. */
 const eachValid = <Item, Made>(items: readonly Item[], make: (item: Item) => Made): Made[] => {
-  const errors: FieldError[] = [];
+  const errors: ErrorDetail[] = [];
   let first: string | undefined;
   const made = items.flatMap((item, index) => {
     try {
@@ -428,5 +446,10 @@ export const createDocuments = async (context: AccessContext, bodies: readonly J
   const inserted = () => missing;
   await countingClashes(context, () => notingInserts(context, inserted, insert));
   await publishChange(context, missing);
+  noteCause(
+    context,
+    'create',
+    made.map(({ document }, index) => ({ document, index })),
+  );
   return insertedOf(ids);
 };

@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ObjectId } from 'mongodb';
+import { countEffectWrites, type EffectEvent } from '../../collections/effects/effect.ts';
 import { AppError } from '../../core/errors.ts';
 import type { AccessContext } from '../access/access.ts';
 import type { Document } from '../document.ts';
+import type { EffectSubject } from '../effects/set-fields.ts';
 import type { FieldOperation } from './operations.ts';
 
 /** A write of a joint run that has happened, or whose response was lost, and what undoing it needs. */
@@ -20,6 +22,13 @@ export type JointWrite = { readonly context: AccessContext; readonly _id: Object
     }
 );
 
+/** Written documents after which effects write others. */
+export interface EffectCause {
+  readonly context: AccessContext;
+  readonly event: EffectEvent;
+  readonly written: readonly (EffectSubject & { /** Its place in the request. */ readonly index: number })[];
+}
+
 /** Writes that are done all or none. */
 export interface JointScope {
   readonly isAtomic: boolean;
@@ -31,6 +40,10 @@ export interface JointScope {
   readonly published: Map<string, { readonly context: AccessContext; readonly documents: Map<string, Document> }>;
   readonly afterwards: ((scope: JointScope) => Promise<unknown>)[];
   readonly onFailure: (() => Promise<unknown>)[];
+  /** Writes whose effects are still to run. */
+  readonly causes: EffectCause[];
+  /** Writes that cannot be undone, which happen after those of effects. */
+  readonly last: (() => Promise<unknown>)[];
 }
 
 export const currentScope = new AsyncLocalStorage<JointScope>();
@@ -57,6 +70,19 @@ export const countWrites = (count = 1): void => {
 export const noteWrite = (write: JointWrite, ahead = 0): void => {
   const scope = currentScope.getStore();
   scope?.done.push({ ...write, index: scope.index === undefined ? undefined : scope.index + ahead });
+};
+
+/** Notes written documents, so that effects of the collection write others. The run of the request must be joint. */
+export const noteCause = (context: AccessContext, event: EffectEvent, written: EffectCause['written']): void => {
+  if (context.runsOnlySets || countEffectWrites(context.collection, event) === 0) return;
+  const scope = currentScope.getStore();
+  if (!scope) throw new Error(`Effects of ${event} need a joint run`);
+  scope.causes.push({ context, event, written });
+};
+
+/** Runs `act` in the joint run, after the writes of effects. */
+export const afterEffects = (act: () => Promise<unknown>): void => {
+  currentScope.getStore()?.last.push(act);
 };
 
 /** Runs `act` now, or in a joint run after its commit, with the scope. */

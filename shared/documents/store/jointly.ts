@@ -95,7 +95,7 @@ const maxTries = 50;
 /** Takes back a change of a document that others have written since, so that their writes stay. */
 const invert = async (change: Change): Promise<boolean> => {
   const { _id, context } = change;
-  const server: AccessContext = { ...context, caller: { kind: 'secret' } };
+  const server: AccessContext = { ...context, caller: { kind: 'secret' }, runsOnlySets: true };
   for (let tries = 0; tries < maxTries; tries += 1) {
     const document = await findById(context, _id);
     if (!document || isGone(context.collection, document)) return false;
@@ -135,6 +135,7 @@ const undoOne = async (write: JointWrite, revision: number): Promise<Undone | un
       if (write.isUncertain) {
         const found = await findById(context, _id);
         const now = found ? revisionOf(found) : undefined;
+        if (!('_rev' in write.before) && now !== 0) throw new Error('The response of the write was lost');
         // At any other revision it is not known whose write it was.
         return now === revisionOf(write.before) ? { revision: now } : undefined;
       }
@@ -195,6 +196,8 @@ const newScope = (isAtomic: boolean): JointScope => ({
   published: new Map(),
   afterwards: [],
   onFailure: [],
+  causes: [],
+  last: [],
 });
 
 /** Publishes what was written, and does what has waited for the commit. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { countEffectWrites, type EffectEvent } from '../../collections/effects/effect.ts';
 import { mapConcurrent } from '../../core/concurrency.ts';
 import { AppError, statusOf } from '../../core/errors.ts';
 import { type AccessContext, requireWriteAccess, tokenMissing } from '../access/access.ts';
@@ -8,6 +9,8 @@ import { decodeCursor, encodeCursor, invalidCursor } from '../query/cursor.ts';
 import { invalidFilter } from '../query/filter.ts';
 import { findMatching } from '../query/list-documents.ts';
 import { appliedBy } from './applied.ts';
+import { withEffects } from './effect-writes.ts';
+import { maxWrites } from './joint-scope.ts';
 import { deleteDocument } from './trash.ts';
 import { planUpdate, updateDocument } from './update.ts';
 
@@ -29,8 +32,6 @@ export interface ManyResult {
   readonly errors: readonly { readonly id: string; readonly code: string; readonly message: string }[];
 }
 
-const maxDocuments = 1000;
-
 /** No write begins later, so that the response comes within 20 s. */
 const limitMs = 14_000;
 
@@ -43,6 +44,7 @@ const stepSize = 20;
 interface Operation {
   /** Part of what a cursor belongs to, in addition to condition and caller. */
   readonly name: string;
+  readonly event: EffectEvent;
   readonly write: (id: string, where: JsonObject) => Promise<unknown>;
 }
 
@@ -71,7 +73,7 @@ const endsCall = (error: AppError): boolean => statusOf[error.code] >= 500 && er
 const writeMany = async (
   context: AccessContext,
   { where, cursor }: ManyQuery,
-  { name, write }: Operation,
+  { name, event, write }: Operation,
 ): Promise<ManyResult> => {
   if (Object.keys(where).length === 0) {
     throw invalidFilter('where', 'it is empty. Name the documents, for example {"_id":{"$exists":true}} for all.');
@@ -80,7 +82,9 @@ const writeMany = async (
   const { project, collection, caller } = context;
   const view = [project.id, collection.name, name, where, caller.kind, caller.userId];
   const fingerprint = hash('sha256', JSON.stringify(view), 'base64url');
-  const page = await findMatching(context, where, maxDocuments, positionOf(fingerprint, cursor));
+  // The writes of effects count too.
+  const most = Math.floor(maxWrites / (1 + countEffectWrites(collection, event)));
+  const page = await findMatching(context, where, most, positionOf(fingerprint, cursor));
   const errors: { id: string; code: string; message: string }[] = [];
   let [matched, changed] = [0, 0];
   let failure: AppError | undefined;
@@ -88,7 +92,7 @@ const writeMany = async (
     await mapConcurrent(page.rows.slice(matched, matched + stepSize), concurrency, async ({ document }) => {
       const id = String(document._id);
       try {
-        await write(id, where);
+        await withEffects(context, [event], () => write(id, where));
         changed += 1;
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
@@ -116,7 +120,7 @@ export const updateDocuments = async (
   await requireAccess(context, 'update');
   planUpdate(context.collection, changes, context.caller.kind === 'secret');
   const write = (id: string, where: JsonObject) => updateDocument(context, id, changes, { where });
-  return writeMany(context, query, { name: 'update', write });
+  return writeMany(context, query, { name: 'update', event: 'update', write });
 };
 
 /** Moves every matching document to the trash, or deletes it permanently. Contract 2, "Writes of many documents". */
@@ -129,6 +133,7 @@ export const deleteDocuments = async (
   await requireAccess(context, kind);
   return writeMany(context, query, {
     name: kind,
+    event: 'delete',
     write: (id, where) => deleteDocument(context, id, permanent, { where }),
   });
 };

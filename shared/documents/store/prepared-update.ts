@@ -14,6 +14,9 @@ export interface PreparedUpdate {
   /** Matches the document only as it was read. */
   readonly filter: Filter<MongoDocument>;
   readonly update: MongoDocument;
+  /** The document that was read, and the top-level fields that change. */
+  readonly before: Document;
+  readonly fields: ReadonlySet<string>;
   /** The document after the update. */
   readonly made: Document;
 }
@@ -54,6 +57,8 @@ export const prepareUpsert = async (
       ...operators,
       $set: { ...set, ...operators.$set },
     },
+    before: document,
+    fields: appliedBy(set).fields,
     made: appliedBy({ ...set, _rev: revisionOf(document) + 1 }).to(document),
   };
 };

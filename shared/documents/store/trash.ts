@@ -1,5 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
+import { countEffectWrites } from '../../collections/effects/effect.ts';
 import { daysLeft, isInTrash, isNotGone } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
@@ -15,7 +16,7 @@ import { findRows } from '../query/find-rows.ts';
 import { parseListQuery } from '../query/list-query.ts';
 import type { Sort } from '../query/sort.ts';
 import { filteredTotal } from '../query/total.ts';
-import { noteWrite } from './joint-scope.ts';
+import { afterEffects, noteCause, noteWrite } from './joint-scope.ts';
 import type { Preconditions } from './preconditions.ts';
 import { isWatched, publishChange } from './publish.ts';
 import { removalOf } from './removal.ts';
@@ -41,6 +42,12 @@ const tellOf = async (context: AccessContext, _id: ObjectId): Promise<void> => {
   }
 };
 
+interface Purging extends Preconditions {
+  readonly state: 'any' | 'trashed';
+  /** It was moved to the trash a moment ago, by the same request. */
+  readonly wasActive?: true;
+}
+
 /**
  * Deletes a document permanently, with one command, if it is in the state. Throws 404 otherwise. If there is a
  * changes feed, a tombstone takes its place.
@@ -48,8 +55,7 @@ const tellOf = async (context: AccessContext, _id: ObjectId): Promise<void> => {
 const deletePermanently = async (
   context: AccessContext,
   id: string,
-  state: 'any' | 'trashed',
-  asked: Preconditions = {},
+  { wasActive, ...asked }: Purging,
 ): Promise<void> => {
   const { collection } = context;
   const isFed = collection.feed?.on === true;
@@ -58,9 +64,8 @@ const deletePermanently = async (
   const remove = () =>
     changeDocument(context, id, {
       operation: 'purge',
-      state,
       ...asked,
-      settle: removal?.settle,
+      settle: removal && ((document) => removal.settle(wasActive ? { ...document, isDeleted: false } : document)),
       write: async (documents, filter, { counting }) => {
         const isDone = isFed
           ? await writeTombstone(documents, collection, _id, filter, counting)
@@ -71,6 +76,31 @@ const deletePermanently = async (
   await (removal ? removal.during(remove) : remove());
   noteWrite({ context, kind: 'purge', _id });
   if (isFed) await tellOf(context, _id);
+};
+
+/**
+ * Deletes an active document permanently after the effects of its deletion: it is moved to the trash first, because
+ * that can be undone if one of them is rejected. Returns false if it is not active.
+ */
+const deleteAfterEffects = async (context: AccessContext, id: string, asked: Preconditions): Promise<boolean> => {
+  const fields = { isDeleted: true, deletedAt: new Date(clock.now()) };
+  const projection = ofDeleted(context.collection);
+  try {
+    const { before } = await setFields(context, id, {
+      operation: 'purge',
+      state: 'active',
+      ...asked,
+      fields,
+      projection,
+    });
+    if (before) noteCause(context, 'delete', [{ document: before, index: 0 }]);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'DOCUMENT_NOT_FOUND') return false;
+    throw error;
+  }
+  const server: AccessContext = { ...context, caller: { kind: 'secret' } };
+  afterEffects(() => deletePermanently(server, id, { state: 'trashed', wasActive: true }));
+  return true;
 };
 
 /**
@@ -86,7 +116,9 @@ export const deleteDocument = async (
   asked: Preconditions = {},
 ) => {
   if (permanent) {
-    await deletePermanently(context, id, 'any', asked);
+    const isEffective = countEffectWrites(context.collection, 'delete') > 0;
+    const isDone = isEffective && (await deleteAfterEffects(context, id, asked));
+    if (!isDone) await deletePermanently(context, id, { ...asked, state: 'any' });
     return { message: 'Document permanently deleted' };
   }
   const fields = { isDeleted: true, deletedAt: new Date(clock.now()) };
@@ -101,13 +133,14 @@ export const deleteDocument = async (
     isFused: asked.ifMatch === undefined && asked.where === undefined && !removal,
   } as const;
   const move = () => setFields(context, id, change);
-  const trashed = await (removal ? removal.during(move) : move());
-  return { message: 'Document moved to trash', revision: revisionOf(trashed) };
+  const { written, before } = await (removal ? removal.during(move) : move());
+  if (before) noteCause(context, 'delete', [{ document: before, index: 0 }]);
+  return { message: 'Document moved to trash', revision: revisionOf(written) };
 };
 
 /** Deletes a trashed document permanently. Throws 404 if it is missing or not in the trash, 400 for a malformed id. */
 export const deleteTrashedDocument = async (context: AccessContext, id: string): Promise<string> => {
-  await deletePermanently(context, id, 'trashed');
+  await deletePermanently(context, id, { state: 'trashed' });
   return 'Document permanently deleted';
 };
 
@@ -137,8 +170,9 @@ export const restoreDocument = async (
       settle: removal?.settle,
       fields,
     });
-  const restored = await (removal ? removal.during(recover) : recover());
-  return shownToWriter(context, restored);
+  const { written } = await (removal ? removal.during(recover) : recover());
+  noteCause(context, 'create', [{ document: written, index: 0 }]);
+  return shownToWriter(context, written);
 };
 
 /** Only the order of the index: a second key would be sorted in memory. */

@@ -15,6 +15,7 @@ import { idOf } from '../../core/values.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { isOutage } from '../../persistence/mongo-errors.ts';
 import { deserialize, maxTimeMS, rawDocument } from '../../persistence/raw-documents.ts';
+import { currentTransaction } from '../../persistence/transaction.ts';
 import { databaseFull, hasDatabaseRoom } from '../../projects/database-quota.ts';
 import {
   type AccessContext,
@@ -36,6 +37,8 @@ import {
   documentNotFound,
   isAt,
   type JsonObject,
+  nextOf,
+  revisionField,
   revisionOf,
 } from '../document.ts';
 import { setsFields } from '../effects/set-fields.ts';
@@ -46,7 +49,7 @@ import { convert } from '../values.ts';
 import { appliedBy, rootOf } from './applied.ts';
 import { arrayGuards } from './bounded-arrays.ts';
 import { type Guard, writeGuarded } from './guarded-write.ts';
-import { countWrites, isJoint, noteWrite } from './joint-scope.ts';
+import { countWrites, isJoint, noteCause, noteWrite } from './joint-scope.ts';
 import { type FieldOperation, joinOperators, toOperators } from './operations.ts';
 import { mustKeepOwner, mustNotAdd, operatorGuards } from './operator-guards.ts';
 import { parseOperators } from './parse-operators.ts';
@@ -95,6 +98,8 @@ interface Conditions extends Preconditions {
   readonly verify?: ((set: JsonObject) => Promise<void>) | undefined;
   /** The operations of an update, in addition to the fields that it sets. */
   readonly operations?: readonly FieldOperation[] | undefined;
+  /** The command returns the document before it, so that a joint run need not read it. */
+  readonly isDirect?: boolean;
 }
 
 /** What is known of the document for an update. */
@@ -106,6 +111,8 @@ interface Known {
   readonly settled?: JsonObject;
   /** The document that was read. */
   readonly before?: Document;
+  /** The write returns the document before it. */
+  readonly isDirect: boolean;
 }
 
 interface DocumentChange<T> extends Conditions {
@@ -195,14 +202,16 @@ export const changeDocument = async <T>(context: AccessContext, id: string, chan
   const own = decision ? decision.condition : writeFilter(context);
   const asked = where === undefined ? undefined : await parseWriteCondition(context, where);
   // In a transaction an error of MongoDB would end all of it; without one, undoing needs the document before.
-  const isRead = settle !== undefined || verify !== undefined || asked?.isDelayed === true || isJoint();
+  const isDelayed = settle !== undefined || verify !== undefined || asked?.isDelayed === true;
+  const isDirect = change.isDirect === true && !isDelayed;
+  const isRead = isDelayed || (isJoint() && !isDirect);
   countWrites();
   let allowed = isRead ? undefined : own;
   const there = collection.feed && state !== 'active' ? isNotGone : {};
   const _id = documentId(id);
   const onDocuments = <R>(run: (documents: Documents) => Promise<R>): Promise<R> =>
     onProject(project, (db) => run(db.collection(collection.name)));
-  let known: Known = { counting: stamped(context, counting), isMeasured: false };
+  let known: Known = { counting: stamped(context, counting), isMeasured: false, isDirect };
   const asGuards = [
     ...(ifMatch === undefined ? [] : [{ filter: isAt(ifMatch), refusal: () => undefined }]),
     // A delayed one holds at the revision that was read, at which the document is then written.
@@ -240,6 +249,7 @@ export const changeDocument = async <T>(context: AccessContext, id: string, chan
       known = {
         counting: stamped(context, countingOf(document)),
         isMeasured: true,
+        isDirect,
         before: document,
         ...(settled && { settled }),
       };
@@ -306,16 +316,10 @@ interface Changing {
   readonly operations: readonly FieldOperation[] | undefined;
 }
 
-/** Notes a change of a joint run, so that it can be undone. After an outage it may have happened. */
-const notingChange = async <T>(
-  context: AccessContext,
-  changing: Changing | undefined,
-  write: () => Promise<T | null>,
-): Promise<T | null> => {
-  if (!changing || !isJoint()) return write();
-  const { before, fields, operations = [] } = changing;
+/** A change of a joint run, as undoing it needs it. */
+const noteOf = (context: AccessContext, { before, fields, operations = [] }: Changing) => {
   const isPlain = Object.keys(fields).some((path) => path !== 'updatedAt');
-  const noted = {
+  return {
     context,
     kind: 'change',
     _id: before._id,
@@ -323,24 +327,72 @@ const notingChange = async <T>(
     fields: appliedBy(fields, operations).fields,
     ...(!isPlain && { operations }),
   } as const;
+};
+
+/** Whether a failed command may have been carried out. */
+const isUncertain = (error: unknown): boolean => !(error instanceof MongoServerError) || isOutage(error);
+
+/** Notes a change of a joint run, so that it can be undone. After an outage it may have happened. */
+const notingChange = async <T>(
+  context: AccessContext,
+  changing: Changing | undefined,
+  write: () => Promise<T | null>,
+): Promise<T | null> => {
+  if (!changing || !isJoint()) return write();
+  const noted = noteOf(context, changing);
   try {
     const written = await write();
     if (written !== null) noteWrite(noted);
     return written;
   } catch (error) {
-    if (!(error instanceof MongoServerError) || isOutage(error)) noteWrite({ ...noted, isUncertain: true });
+    if (isUncertain(error)) noteWrite({ ...noted, isUncertain: true });
     throw error;
   }
 };
 
-/** Sets fields of one document that the caller may write, publishes the change, and returns the document after it. */
-export const setFields = async (context: AccessContext, id: string, change: Fields): Promise<Document> => {
-  const written = await countingClashes(context, () => writeFields(context, id, change));
-  await publishChange(context, [written]);
-  return written;
+/** In a transaction an error ends all of it, so after one the documents of a collection are read first. */
+const careful = new WeakSet<Collection>();
+
+/** Whether a write of a joint run can be decided by its command alone. */
+const mayBeDirect = ({ collection, runsOnlySets }: AccessContext): boolean =>
+  runsOnlySets === true && isJoint() && !(currentTransaction.getStore() && careful.has(collection));
+
+/** Writes with one command that returns the document before it, and notes the change. Returns the document after it. */
+const writeDirectly = async (
+  context: AccessContext,
+  id: string,
+  changing: Omit<Changing, 'before'>,
+  write: () => Promise<MongoDocument | null>,
+): Promise<Document | null> => {
+  try {
+    const before = (await write()) as Document | null;
+    if (!before) return null;
+    noteWrite(noteOf(context, { ...changing, before }));
+    const made = appliedBy(changing.fields, changing.operations).to(before);
+    return { ...made, [revisionField]: nextOf(before) };
+  } catch (error) {
+    if (currentTransaction.getStore()) careful.add(context.collection);
+    const before = { _id: documentId(id) };
+    if (isUncertain(error)) noteWrite({ ...noteOf(context, { ...changing, before }), isUncertain: true });
+    throw error;
+  }
 };
 
-const writeFields = async (context: AccessContext, id: string, change: Fields): Promise<Document> => {
+interface Changed {
+  readonly written: Document;
+  /** The document before the write; present in a joint run. */
+  readonly before?: Document | undefined;
+}
+
+/** Sets fields of one document that the caller may write, publishes the change, and returns the document after it. */
+export const setFields = async (context: AccessContext, id: string, change: Fields): Promise<Changed> => {
+  const changed = await countingClashes(context, () => writeFields(context, id, change));
+  await publishChange(context, [changed.written]);
+  return changed;
+};
+
+const writeFields = async (context: AccessContext, id: string, change: Fields): Promise<Changed> => {
+  let last: Document | undefined;
   const byFuse =
     change.isFused && !obeysRules(context) && !isJoint() ? await setByFuse(context, id, change) : undefined;
   const leavesRoom = !isTrashing(change) && change.guards?.some((guard) => guard.leavesRoom);
@@ -348,19 +400,23 @@ const writeFields = async (context: AccessContext, id: string, change: Fields): 
     byFuse ??
     (await changeDocument(context, id, {
       ...change,
-      write: (documents, filter, { counting: { where, operators }, isMeasured, settled, before }) => {
+      isDirect: mayBeDirect(context),
+      write: (documents, filter, { counting: { where, operators }, isMeasured, isDirect, settled, before }) => {
         const stamps = leavesRoom && !isMeasured ? withNewFuse(operators) : operators;
         const fields = settled ?? change.fields;
         const update = withOperations(change, settled, { ...stamps, $set: { ...fields, ...stamps.$set } });
-        const changing = before && { before, fields, operations: change.operations };
-        const write = notingChange(context, changing, () =>
-          documents.findOneAndUpdate({ ...filter, ...where }, update, answerOf(change)),
-        );
+        last = before;
+        const { operations } = change;
+        const carryOut = (options: object) => documents.findOneAndUpdate({ ...filter, ...where }, update, options);
+        const changing = before && { before, fields, operations };
+        const write = isDirect
+          ? writeDirectly(context, id, { fields, operations }, () => carryOut({ returnDocument: 'before' }))
+          : notingChange(context, changing, () => carryOut(answerOf(change)));
         // If an operator meets a value of another type, the document is read and a guard gives the error.
         return change.operations ? unlessRejected(write).then((made) => made ?? null) : write;
       },
     }));
-  return written as Document;
+  return { written: written as Document, before: last };
 };
 
 /** A validated update, prepared before the database is queried. */
@@ -565,5 +621,7 @@ export const updateDocument = async (
     isFused,
     ...applied,
   } as const;
-  return shownToWriter(context, await setFields(context, id, change));
+  const { written, before } = await setFields(context, id, change);
+  if (before) noteCause(context, 'update', [{ document: written, stored: before, index: 0 }]);
+  return shownToWriter(context, written);
 };

@@ -16,6 +16,7 @@ import { mayGet, obeysRules, requireCreate } from '../access/rule-access.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { type ConflictTarget, conflictTarget, conflictValues, having } from './conflict-target.ts';
 import { atIndex, madeOf, type NewDocument, requireBulkAccess, requireOwn, storedEarlier, undo } from './insert.ts';
+import { countWrites, noteCause, noteWrite } from './joint-scope.ts';
 import { type PreparedUpdate, prepareUpsert } from './prepared-update.ts';
 import { publishChange } from './publish.ts';
 import { requireReferences } from './references.ts';
@@ -131,7 +132,7 @@ interface Progress {
 }
 
 const writeAll = async (
-  { project }: AccessContext,
+  context: AccessContext,
   stored: Documents<Document>,
   writes: readonly Write[],
   session: ClientSession | undefined,
@@ -144,9 +145,11 @@ const writeAll = async (
   for (const write of writes) {
     progress.at = write;
     const { item, insert, update } = write;
-    if (insert) await stored.insertOne(storedForm(project, insert), options);
+    if (insert) await stored.insertOne(storedForm(context.project, insert), options);
     else if ((await stored.updateOne(update.filter, update.update, options)).matchedCount === 0) throw overtaken;
     const id = insert ? insert.document._id : update.made._id;
+    if (insert) noteWrite({ context, kind: 'insert', _id: insert.document._id, document: insert.document });
+    else noteWrite({ context, kind: 'change', _id: update.made._id, before: update.before, fields: update.fields });
     progress.done.set(item.index, { id, isNew: insert !== undefined });
   }
 };
@@ -184,6 +187,7 @@ const attempt = async (
     project,
     writes.reduce((bytes, { insert }) => bytes + (insert?.size ?? 0), 0),
   );
+  countWrites(writes.length);
   const write = () =>
     onProject(project, (db) =>
       allOrNone(db, (session) => writeAll(context, db.collection(collection.name), writes, session, progress)),
@@ -207,6 +211,11 @@ const attempt = async (
     context,
     writes.map(({ insert, update }) => insert?.document ?? update?.made).filter((made) => made !== undefined),
   );
+  for (const { item, insert, update } of writes) {
+    const { index } = item;
+    if (insert) noteCause(context, 'create', [{ document: insert.document, index }]);
+    else noteCause(context, 'update', [{ document: update.made, stored: update.before, index }]);
+  }
   return true;
 };
 

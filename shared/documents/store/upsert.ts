@@ -11,6 +11,7 @@ import type { AccessContext } from '../access/access.ts';
 import { mayGet, obeysRules } from '../access/rule-access.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { type ConflictTarget, conflictTarget, conflictValues, having } from './conflict-target.ts';
+import { withEffects } from './effect-writes.ts';
 import type { Guard } from './guarded-write.ts';
 import { insertUnder, requireInsertAccess, requireOwn, storedEarlier, throwUnlessRetried } from './insert.ts';
 import { updateDocument } from './update.ts';
@@ -57,8 +58,8 @@ const upsertOnce = async (
   target: ConflictTarget,
   { body, values, isRepeat }: { readonly body: JsonObject; readonly values: JsonObject; readonly isRepeat: boolean },
 ): Promise<Upserted | null> => {
-  const found = await findTarget(context, target, values);
-  try {
+  const act = async (): Promise<Upserted> => {
+    const found = await findTarget(context, target, values);
     // A caller cannot update a document that they may not read; their insert clashes with it.
     if (found && found._id instanceof ObjectId && !isTrashed(found) && (await mayGet(context, found))) {
       // An earlier run of this request may have updated it, and others may have changed it since.
@@ -72,6 +73,9 @@ const upsertOnce = async (
       return throwUnlessRetried(clash);
     };
     return { ...(await insertUnder(context, body, onClash, { rules: ['create', 'after'] })), isNew: true };
+  };
+  try {
+    return await withEffects(context, ['create', 'update'], act);
   } catch (error) {
     if (isOvertaken(error)) return null;
     throw error;
@@ -95,7 +99,7 @@ export const upsertDocument = async (
   const values = conflictValues(context, target, sent);
   // If only the owner is unique, the body may be empty.
   const filled = Object.keys(sent).length > 0 ? sent : values;
-  const earlier = await storedEarlier(context, 1);
+  const earlier = await withEffects(context, ['create'], () => storedEarlier(context, 1));
   if (earlier?.documents[0]) return { ...(await shownToWriter(context, earlier.documents[0])), isNew: true };
   const isRepeat = earlier !== undefined;
   return retryOnConflict('The document is being changed by others right now. Retry.', () =>

@@ -28,7 +28,7 @@ const cutAll = (errors: readonly ErrorDetail[]): readonly ErrorDetail[] =>
   errors.slice(0, maxErrors).map((error) => ({
     ...error,
     ...(error.field !== undefined && { field: cut(error.field) }),
-    message: cut(error.message),
+    ...(error.message !== undefined && { message: cut(error.message) }),
   }));
 
 /** Middy's error handler writes an exposed error as it is; `message` is the body. */

@@ -63,6 +63,10 @@ test('hints name a field that a publishable key may change later, and a Number w
 describe('400 INVALID_EFFECT', () => {
   const set = { total: 1 };
   const on = 'create';
+  const collection = 'products';
+  const id = { $doc: 'product' };
+  const remove = { op: 'delete', collection, id };
+  const update = (changes: object) => ({ op: 'update', collection, id, changes });
 
   test.each<[string, unknown, string]>([
     ['a value that is no list', { on, set }, 'effects'],
@@ -70,13 +74,66 @@ describe('400 INVALID_EFFECT', () => {
     ['too much JSON', [{ on, set: { title: 'x'.repeat(9000) } }], 'effects'],
     ['an effect that is no object', ['x'], 'effects.0'],
     ['an unknown member', [{ on, set, unless: true }], 'effects.0.unless'],
-    ['writes, which is not supported', [{ on, set, writes: [] }], 'effects.0.writes'],
     ['mail, which is not supported', [{ on, set, mail: {} }], 'effects.0.mail'],
     ['at, which is not supported', [{ at: 'due', set }], 'effects.0.at'],
     ['an effect without on', [{ set }], 'effects.0.on'],
     ['an unknown event', [{ on: ['create', 'read'], set }], 'effects.0.on'],
     ['delete, after which nothing is set', [{ on: 'delete', set }], 'effects.0.on'],
-    ['an effect without set', [{ on }], 'effects.0.set'],
+    ['set in an effect of delete and create', [{ on: ['create', 'delete'], set, writes: [remove] }], 'effects.0.on'],
+    ['an effect without set and writes', [{ on }], 'effects.0.set'],
+    ['no write', [{ on, writes: [] }], 'effects.0.writes'],
+    ['six writes', [{ on, writes: Array.from({ length: 6 }, () => remove) }], 'effects.0.writes'],
+    ['a write that is no object', [{ on, writes: ['x'] }], 'effects.0.writes.0'],
+    ['an unknown op', [{ on, writes: [remove, { ...remove, op: 'upsert' }] }], 'effects.0.writes.1.op'],
+    ['an unknown member of a write', [{ on, writes: [{ ...remove, changes: {} }] }], 'effects.0.writes.0.changes'],
+    ['a write without collection', [{ on, writes: [{ op: 'delete', id }] }], 'effects.0.writes.0.collection'],
+    ['an unknown collection', [{ on, writes: [{ ...remove, collection: 'x' }] }], 'effects.0.writes.0.collection'],
+    ['users as target', [{ on, writes: [{ ...remove, collection: 'users' }] }], 'effects.0.writes.0.collection'],
+    ['a write without id', [{ on, writes: [{ op: 'delete', collection }] }], 'effects.0.writes.0.id'],
+    ['an id that is a number', [{ on, writes: [{ ...remove, id: 5 }] }], 'effects.0.writes.0.id'],
+    ['an id of an unknown field', [{ on, writes: [{ ...remove, id: { $doc: 'x' } }] }], 'effects.0.writes.0.id'],
+    ['ifMatch that is no revision', [{ on, writes: [{ ...remove, ifMatch: 'x' }] }], 'effects.0.writes.0.ifMatch'],
+    ['no changes', [{ on, writes: [update({})] }], 'effects.0.writes.0.changes'],
+    ['changes of an unknown field', [{ on, writes: [update({ x: 1 })] }], 'effects.0.writes.0.changes.x'],
+    ['changes of a system field', [{ on, writes: [update({ _id: 1 })] }], 'effects.0.writes.0.changes._id'],
+    ['an unknown operator', [{ on, writes: [update({ $set: {} })] }], 'effects.0.writes.0.changes.$set'],
+    [
+      'an operator on an unknown field',
+      [{ on, writes: [update({ $inc: { x: 1 } })] }],
+      'effects.0.writes.0.changes.$inc.x',
+    ],
+    ['$unset that is no list', [{ on, writes: [update({ $unset: {} })] }], 'effects.0.writes.0.changes.$unset'],
+    [
+      'an unknown value in changes',
+      [{ on, writes: [update({ $inc: { price: { $doc: 'x' } } })] }],
+      'effects.0.writes.0.changes.$inc.price',
+    ],
+    ['an empty condition', [{ on, writes: [{ ...remove, where: {} }] }], 'effects.0.writes.0.where'],
+    [
+      'a condition on an unknown field',
+      [{ on, writes: [{ ...remove, where: { x: 1 } }] }],
+      'effects.0.writes.0.where.x',
+    ],
+    [
+      'an unknown field in $and',
+      [{ on, writes: [{ ...remove, where: { $and: [{ x: 1 }] } }] }],
+      'effects.0.writes.0.where.$and.0.x',
+    ],
+    [
+      'an unknown operator of a condition',
+      [{ on, writes: [{ ...remove, where: { price: { $near: 1 } } }] }],
+      'effects.0.writes.0.where.price.$near',
+    ],
+    [
+      'a document with an unknown field',
+      [{ on, writes: [{ op: 'insert', collection, document: { x: 1 } }] }],
+      'effects.0.writes.0.document.x',
+    ],
+    [
+      '$stored in a write of create',
+      [{ on, writes: [update({ price: { $stored: 'price' } })] }],
+      'effects.0.writes.0.changes.price',
+    ],
     ['an empty set', [{ on, set: {} }], 'effects.0.set'],
     ['trusted that is no Boolean', [{ on, set, trusted: 1 }], 'effects.0.trusted'],
     ['a system field', [{ on, set: { createdAt: { $now: 0 } } }], 'effects.0.set.createdAt'],
@@ -152,6 +209,19 @@ describe('409 SCHEMA_CONFLICT', () => {
     expect(await collections('PUT', '/products', { schema: [text('name')] })).toMatchObject(
       conflict('sold: effects.0.set.price'),
     );
+  });
+
+  test('for an edit or deletion that removes what an effect writes', async () => {
+    await project.addCollection({ name: 'counts', schema: [number('n')] });
+    const writes = [{ op: 'update', collection: 'counts', id: 'a'.repeat(24), changes: { $inc: { n: 1 } } }];
+    const made = await collections('PUT', '/sold', { effects: [copied, { on: 'delete', writes }] });
+    expect(made).toMatchObject({ status: 200, body: { data: { effects: [copied, { on: 'delete', writes }] } } });
+    expect(await collections('PUT', '/counts', { schema: [text('m')] })).toMatchObject(
+      conflict('sold: effects.1.writes.0.changes.$inc.n'),
+    );
+    expect(await collections('DELETE', '/counts')).toMatchObject(conflict('sold: effects.1.writes.0.collection'));
+    await collections('PUT', '/sold', { effects: [copied] });
+    expect(await collections('DELETE', '/counts')).toMatchObject({ status: 200 });
   });
 
   test('for the deletion of a collection that an effect reads, until the effects end', async () => {
