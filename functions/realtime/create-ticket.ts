@@ -1,3 +1,4 @@
+import { openRooms } from '../../shared/documents/rooms.ts';
 import { createTicket } from '../../shared/documents/store/publish.ts';
 import { namedCollections } from '../../shared/http/middleware/collection.ts';
 import { readerOf } from '../../shared/http/middleware/user-token.ts';
@@ -8,8 +9,13 @@ import { realtimeRoutes } from './routes.ts';
 const route = realtimeRoutes['create-ticket'];
 
 export const handler = projectEndpoint(route).handler(async ({ headers }, { project, keyKind, input }) => {
-  const collections = await namedCollections(project, input.body.collections);
-  const data = await createTicket(project, collections, await readerOf({ project, keyKind }, headers));
+  const { collections: names = [], rooms: wanted = [] } = input.body;
+  const roomsOf = wanted.map(({ of }) => of);
+  const found = await namedCollections(project, [...names, ...roomsOf.map(({ collection }) => collection)]);
+  const callerOf = await readerOf({ project, keyKind }, headers);
+  const ofRooms = found.slice(names.length);
+  const rooms = ofRooms.length > 0 ? await openRooms(project, roomsOf, ofRooms, callerOf) : undefined;
+  const data = await createTicket(project, found.slice(0, names.length), callerOf, rooms);
   if (data.ticket === null) {
     const none = { ...route, response: { ...route.response, status: 200 } };
     return respond(none, { success: true, data, message: 'No live updates here: ask for the changes' });

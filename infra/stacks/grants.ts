@@ -117,7 +117,7 @@ const grants = defineGrants({
       'files/storage-keys.ts#sealStorageKeys',
       'usage/health.ts#checkHealth',
       'realtime/channels.ts#issueTicket',
-      'realtime/channels.ts#channelsIn',
+      'realtime/channels.ts#readTicket',
     ],
     statement: ({ encryptionSecret }) => onSecret(encryptionSecret),
     variables: ({ encryptionSecret }) => ({ ENCRYPTION_SECRET_ARN: encryptionSecret.secretArn }),

@@ -1,8 +1,11 @@
-import { AppSyncAuthorizationType, EventApi } from 'aws-cdk-lib/aws-appsync';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AppSyncAuthorizationType, Code, EventApi } from 'aws-cdk-lib/aws-appsync';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { channelNamespace } from '../../shared/realtime/channels.ts';
+import { roomNamespace } from '../../shared/realtime/rooms.ts';
 import type { Stores } from './statements.ts';
 
 interface RealtimeStackProps extends StackProps {
@@ -11,8 +14,8 @@ interface RealtimeStackProps extends StackProps {
 }
 
 /**
- * The Event API for live updates. A function authorizes connections and subscriptions by their token. Only functions
- * that write documents may publish, by their roles.
+ * The Event API for live updates and presence. A function authorizes clients by their token. They may publish in rooms
+ * only; on other channels only functions that write documents may, by their roles.
  */
 export class RealtimeStack extends Stack {
   readonly nudges: NonNullable<Stores['nudges']>;
@@ -43,6 +46,11 @@ export class RealtimeStack extends Stack {
       },
     });
     api.addChannelNamespace(channelNamespace);
+    api.addChannelNamespace(roomNamespace, {
+      // The handler checks events and adds the user's id, which the authorizer gives it.
+      code: Code.fromInline(readFileSync(join(import.meta.dirname, 'room-handler.js'), 'utf8')),
+      authorizationConfig: { publishAuthModeTypes: [LAMBDA], subscribeAuthModeTypes: [LAMBDA] },
+    });
     this.nudges = {
       namespaceArn: `${api.apiArn}/channelNamespace/${channelNamespace}`,
       url: `https://${api.httpDns}/event`,

@@ -8,6 +8,7 @@ import { SignedClient } from '../persistence/aws-client.ts';
 import { publish } from '../persistence/mongo-commands.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import { derivedKey } from '../projects/sealed.ts';
+import { roomNamespace } from './rooms.ts';
 
 /** The namespace of all channels in the Event API. */
 export const channelNamespace = 'live';
@@ -42,26 +43,46 @@ export const ticketSeconds = 900;
 const typ = 'realtime+jwt';
 const audience = 'realtime';
 
-/** In characters; a ticket of 20 channels has 2,000. */
+/** In characters; a ticket of 20 channels and 20 rooms has 4,000. */
 const maxLength = 8192;
 
 const key = (): Promise<Buffer> => derivedKey('realtime tickets');
 
-/** A ticket for subscribing to these channels only. */
+interface TicketOptions {
+  /** For how long the ticket is valid. */
+  readonly seconds?: number;
+  /** Whether the user may publish on those channels that are rooms. */
+  readonly publishes?: boolean;
+}
+
+/** A ticket for these channels only. */
 export const issueTicket = async (
   { id }: Project,
   { kind, userId }: Caller,
   channels: readonly string[],
+  { seconds = ticketSeconds, publishes = false }: TicketOptions = {},
 ): Promise<string> =>
-  new SignJWT({ project: id, caller: kind, channels, ...(userId !== undefined && { sub: userId }) })
+  new SignJWT({
+    project: id,
+    caller: kind,
+    channels,
+    ...(userId !== undefined && { sub: userId }),
+    ...(publishes && { publishes }),
+  })
     .setProtectedHeader({ alg: 'HS256', typ })
     .setAudience(audience)
     .setIssuedAt(nowSeconds())
-    .setExpirationTime(nowSeconds() + ticketSeconds)
+    .setExpirationTime(nowSeconds() + seconds)
     .sign(await key());
 
-/** The channels of a valid ticket, otherwise `undefined`. */
-const channelsIn = async (ticket: string): Promise<readonly string[] | undefined> => {
+interface Ticket {
+  readonly channels: readonly string[];
+  /** The user who may publish on the rooms among the channels. */
+  readonly publisher?: string | undefined;
+}
+
+/** What a valid ticket allows, otherwise `undefined`. */
+const readTicket = async (ticket: string): Promise<Ticket | undefined> => {
   if (ticket.length > maxLength) return undefined;
   try {
     const { payload } = await jwtVerify(ticket, await key(), {
@@ -71,7 +92,9 @@ const channelsIn = async (ticket: string): Promise<readonly string[] | undefined
       currentDate: new Date(clock.now()),
       requiredClaims: ['exp', 'iat'],
     });
-    return Array.isArray(payload.channels) ? payload.channels.map(String) : undefined;
+    const { channels, publishes, sub } = payload;
+    if (!Array.isArray(channels)) return undefined;
+    return { channels: channels.map(String), ...(publishes === true && { publisher: sub }) };
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined;
     throw error;
@@ -92,23 +115,32 @@ interface ChannelRequest {
 interface ChannelDecision {
   readonly isAuthorized: boolean;
   readonly ttlOverride: 0;
+  /** The channel's handler gets it for a publication. */
+  readonly handlerContext?: { readonly userId: string };
 }
 
-const isGranted = async ({ authorizationToken, requestContext }: ChannelRequest): Promise<boolean> => {
-  const channels = await channelsIn(authorizationToken);
-  if (!channels) return false;
-  const { operation, channel } = requestContext;
-  if (operation === 'EVENT_CONNECT') return true;
-  return operation === 'EVENT_SUBSCRIBE' && channels.includes(`/${(channel ?? '').replace(/^\//, '')}`);
-};
-
 /**
- * A valid ticket may connect and subscribe to exactly the channels it names, without wildcards. No ticket may publish.
+ * A valid ticket may connect, and subscribe to exactly the channels it names, without wildcards. It publishes on rooms
+ * only, if its user may publish.
  */
-export const authorizeChannel = async (request: ChannelRequest): Promise<ChannelDecision> => ({
-  isAuthorized: await isGranted(request),
-  ttlOverride: 0,
-});
+export const authorizeChannel = async ({
+  authorizationToken,
+  requestContext: { operation, channel },
+}: ChannelRequest): Promise<ChannelDecision> => {
+  const ticket = await readTicket(authorizationToken);
+  const full = `/${(channel ?? '').replace(/^\//, '')}`;
+  const isNamed = ticket?.channels.includes(full) ?? false;
+  if (operation === 'EVENT_PUBLISH') {
+    const userId = isNamed && full.startsWith(`/${roomNamespace}/`) ? ticket?.publisher : undefined;
+    return {
+      isAuthorized: userId !== undefined,
+      ttlOverride: 0,
+      ...(userId !== undefined && { handlerContext: { userId } }),
+    };
+  }
+  const isConnection = operation === 'EVENT_CONNECT' && ticket !== undefined;
+  return { isAuthorized: isConnection || (operation === 'EVENT_SUBSCRIBE' && isNamed), ttlOverride: 0 };
+};
 
 /** The events are JSON. */
 interface Publication {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { areaStackName } from '../../infra/stacks/area-stack.ts';
@@ -18,8 +19,15 @@ const variablesOf = (stacks: typeof on.stacks, area: string) =>
 
 describe('live updates', () => {
   const resources = on.stacks.get('Basalt-Realtime') ?? new Map<string, Resource>();
+  const namespaceNamed = (name: string): Resource['Properties'] => {
+    const all = [...ofType(resources, 'AWS::AppSync::ChannelNamespace').values()].map(({ Properties }) => Properties);
+    expect(all).toHaveLength(2);
+    const found = all.find(({ Name }) => Name === name);
+    if (!found) throw new Error(`there is no namespace ${name}`);
+    return found;
+  };
 
-  test('are an Event API with a token authorizer without cache, to which only roles publish', () => {
+  test('are an Event API with a token authorizer without cache, to which only roles publish by default', () => {
     const { EventConfig } = only(resources, 'AWS::AppSync::Api') as { readonly EventConfig: Record<string, unknown> };
     expect(EventConfig).toMatchObject({
       ConnectionAuthModes: [{ AuthType: 'AWS_LAMBDA' }],
@@ -30,11 +38,27 @@ describe('live updates', () => {
         { AuthType: 'AWS_IAM' },
       ],
     });
-    expect(only(resources, 'AWS::AppSync::ChannelNamespace')).toMatchObject({ Name: 'live' });
+    expect(namespaceNamed('live')).not.toHaveProperty('PublishAuthModes');
+    expect(namespaceNamed('live')).not.toHaveProperty('CodeHandlers');
     expect(only(resources, 'AWS::Lambda::Permission')).toMatchObject({
       Action: 'lambda:InvokeFunction',
       Principal: 'appsync.amazonaws.com',
     });
+  });
+
+  test('have rooms, on which only tickets publish, through a handler in the runtime of AppSync', () => {
+    const { PublishAuthModes, SubscribeAuthModes, CodeHandlers } = namespaceNamed('rooms');
+    expect([PublishAuthModes, SubscribeAuthModes]).toEqual([
+      [{ AuthType: 'AWS_LAMBDA' }],
+      [{ AuthType: 'AWS_LAMBDA' }],
+    ]);
+    const code = String(CodeHandlers);
+    expect(code).toBe(readFileSync('infra/stacks/room-handler.js', 'utf8'));
+    expect(code).toMatch(/^import \{ util \} from '@aws-appsync\/utils';\n/);
+    expect(code).toContain('export function onPublish(ctx) {');
+    // The runtime has none of these.
+    const lines = code.split('\n').filter((line) => !line.startsWith('//'));
+    expect(lines.join('\n')).not.toMatch(/\b(?:throw|try|while|continue|async|await|class|new)\b|for \(.*;|\+\+|--|~/);
   });
 
   test('give the publishing address only to functions that write documents', () => {

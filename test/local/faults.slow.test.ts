@@ -50,7 +50,8 @@ const withoutMongo: ReadonlyMap<string, number> = new Map([
   ['get-schema', 200],
   // The collection has none.
   ['list-changes', 409],
-  ['create-ticket', 409],
+  // The document of its room does not exist.
+  ['create-ticket', 404],
   ['sign-out-developer', 200],
   ['refresh-token', 200],
   ['sign-out', 200],

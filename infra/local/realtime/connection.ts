@@ -1,13 +1,12 @@
 import type { WebSocket } from 'ws';
 import type { ChannelHub } from './channel-hub.ts';
-
-/** Decides whether a token allows `EVENT_CONNECT`, or `EVENT_SUBSCRIBE` or `EVENT_PUBLISH` with a channel. */
-export type Authorize = (operation: string, ticket: string, channel?: string) => Promise<boolean>;
+import { type Authorize, EventError, type PublishByTicket, unauthorized } from './publish.ts';
 
 interface Message {
   readonly type?: unknown;
   readonly id?: unknown;
   readonly channel?: unknown;
+  readonly events?: unknown;
   readonly authorization?: unknown;
 }
 
@@ -28,10 +27,13 @@ export const ticketIn = (headers: unknown): string => {
   return String(Authorization ?? authorization ?? '');
 };
 
-const unauthorized = { errorType: 'UnauthorizedException', message: 'You are not authorized to make this call.' };
-
 /** Serves the protocol of AppSync Events on an authorized socket. */
-export const serveConnection = (socket: WebSocket, hub: ChannelHub, authorize: Authorize): void => {
+export const serveConnection = (
+  socket: WebSocket,
+  hub: ChannelHub,
+  authorize: Authorize,
+  publish: PublishByTicket,
+): void => {
   /** Id → how to end it; `undefined` while the authorizer runs. */
   const subscriptions = new Map<string, (() => void) | undefined>();
   const send = (message: object): void => socket.send(JSON.stringify(message));
@@ -49,10 +51,11 @@ export const serveConnection = (socket: WebSocket, hub: ChannelHub, authorize: A
       return sendError('subscribe_error', id, 'BadRequestException', 'Invalid channel.');
     }
     subscriptions.set(id, undefined);
-    const isAllowed = await authorize('EVENT_SUBSCRIBE', ticket, channel);
-    if (!isAllowed || socket.readyState !== socket.OPEN) {
+    const { isAuthorized } = await authorize('EVENT_SUBSCRIBE', ticket, channel);
+    if (!isAuthorized || socket.readyState !== socket.OPEN) {
       subscriptions.delete(id);
-      return sendError('subscribe_error', id, unauthorized.errorType, unauthorized.message);
+      const { errorType, message } = unauthorized();
+      return sendError('subscribe_error', id, errorType, message);
     }
     const head = `{"type":"data","id":${JSON.stringify(id)},"event":`;
     const onEvent = (event: string): void => {
@@ -72,14 +75,25 @@ export const serveConnection = (socket: WebSocket, hub: ChannelHub, authorize: A
     } else sendError('unsubscribe_error', id, 'UnknownOperationError', 'This id has no subscription.');
   };
 
-  const handle = async ({ type, id, channel, authorization }: Message): Promise<void> => {
+  const publishEvents = async (id: string, channel: string, events: unknown, ticket: string): Promise<void> => {
+    try {
+      await publish(ticket, channel, events);
+    } catch (error) {
+      if (error instanceof EventError) return sendError('publish_error', id, error.errorType, error.message);
+      throw error;
+    }
+    const successful = (events as readonly unknown[]).map((_event, index) => ({ identifier: `${id}-${index}`, index }));
+    send({ type: 'publish_success', id, successful, failed: [] });
+  };
+
+  const handle = async ({ type, id, channel, events, authorization }: Message): Promise<void> => {
     if (type === 'connection_init') return send({ type: 'connection_ack', connectionTimeoutMs });
     if (typeof id !== 'string' || id.length > 128) {
       return sendError('error', undefined, 'BadRequestException', 'An operation needs an id.');
     }
     if (type === 'subscribe') return subscribe(id, String(channel), ticketIn(authorization));
     if (type === 'unsubscribe') return unsubscribe(id);
-    if (type === 'publish') return sendError('publish_error', id, unauthorized.errorType, unauthorized.message);
+    if (type === 'publish') return publishEvents(id, String(channel), events, ticketIn(authorization));
     return sendError('error', id, 'UnsupportedOperation', 'Operation not supported through the realtime channel.');
   };
 

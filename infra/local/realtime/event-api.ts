@@ -7,7 +7,8 @@ import { type S3Keys, Sha256, timeOf } from '../files/signature.ts';
 import type { Invoke } from '../gateway.ts';
 import { receiveBody } from '../request-body.ts';
 import { ChannelHub } from './channel-hub.ts';
-import { type Authorize, serveConnection, ticketIn } from './connection.ts';
+import { serveConnection, ticketIn } from './connection.ts';
+import { type Authorize, type Decision, EventError, type PublishByTicket, publisher } from './publish.ts';
 
 const publishPath = '/event';
 const connectPath = '/event/realtime';
@@ -19,7 +20,7 @@ const respond = (response: ServerResponse, status: number, body: object): void =
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 };
 
-/** True if the service itself signed the request; only it may publish. */
+/** True if the service itself signed the request. */
 const isSignedByService = async ({ headers }: IncomingMessage, body: string, credentials: S3Keys): Promise<boolean> => {
   const { authorization = '', host = '', 'content-type': type = '', 'x-amz-date': date = '' } = headers;
   const at = timeOf(String(date));
@@ -36,18 +37,34 @@ const isSignedByService = async ({ headers }: IncomingMessage, body: string, cre
   return expected.length === given.length && timingSafeEqual(expected, given);
 };
 
+const statuses: Readonly<Record<string, number>> = { UnauthorizedException: 401, LimitExceededError: 429 };
+
+const parsed = (body: string): unknown => {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+};
+
 interface Publication {
   readonly channel: string;
   readonly events: readonly string[];
 }
 
-const publishTo = (hub: ChannelHub, keys: S3Keys) => {
+const publishTo = (hub: ChannelHub, keys: S3Keys, byTicket: PublishByTicket) => {
   const publish = async (request: IncomingMessage, response: ServerResponse, body: string): Promise<void> => {
-    if (!(await isSignedByService(request, body, keys))) {
-      return respond(response, 401, { errors: [{ errorType: 'UnauthorizedException', message: 'Not authorized.' }] });
+    const { channel, events } = Object(parsed(body)) as Publication;
+    if (await isSignedByService(request, body, keys)) hub.publish(channel, events);
+    else {
+      try {
+        await byTicket(request.headers.authorization ?? '', String(channel), events);
+      } catch (error) {
+        if (!(error instanceof EventError)) throw error;
+        const { errorType, message } = error;
+        return respond(response, statuses[errorType] ?? 400, { errors: [{ errorType, message }] });
+      }
     }
-    const { channel, events } = JSON.parse(body) as Publication;
-    hub.publish(channel, events);
     const successful = events.map((_event, index) => ({ identifier: crypto.randomUUID(), index }));
     respond(response, 200, { successful, failed: [] });
   };
@@ -75,8 +92,9 @@ const ticketOf = ({ headers }: IncomingMessage): string => {
 };
 
 /**
- * Emulates AppSync Events. Clients connect at `/event/realtime`, and the service publishes at `/event`, signed with
- * `keys`. The function `authorize-channel` decides who may connect and subscribe, as in a deployment.
+ * Emulates AppSync Events. Clients connect at `/event/realtime`. The service publishes at `/event`, signed with
+ * `keys`, and clients publish in rooms. The function `authorize-channel` decides what a client may do, as in a
+ * deployment.
  */
 export const createEventApi = (
   invoke: Invoke,
@@ -86,9 +104,10 @@ export const createEventApi = (
   const authorize: Authorize = async (operation, authorizationToken, channel) => {
     const requestContext = { apiId: 'local', operation, ...(channel !== undefined && { channel }) };
     const decision: unknown = await invoke('jobs-authorize-channel', { authorizationToken, requestContext });
-    return (decision as { readonly isAuthorized: boolean }).isAuthorized;
+    return decision as Decision;
   };
-  const server = createServer(publishTo(hub, keys));
+  const publish = publisher(hub, authorize);
+  const server = createServer(publishTo(hub, keys, publish));
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: maxMessageBytes,
@@ -101,9 +120,9 @@ export const createEventApi = (
     socket.on('error', () => socket.destroy());
     if (request.url?.split('?', 1)[0] !== connectPath) return refuse('404 Not Found');
     authorize('EVENT_CONNECT', ticketOf(request)).then(
-      (isAllowed) => {
-        if (!isAllowed) return refuse('401 Unauthorized');
-        sockets.handleUpgrade(request, socket, head, (open) => serveConnection(open, hub, authorize));
+      ({ isAuthorized }) => {
+        if (!isAuthorized) return refuse('401 Unauthorized');
+        sockets.handleUpgrade(request, socket, head, (open) => serveConnection(open, hub, authorize, publish));
       },
       () => refuse('500 Internal Server Error'),
     );

@@ -16,6 +16,7 @@ import {
 import type { AccessContext } from '../access/access.ts';
 import { mayListWithoutUser } from '../access/rule-access.ts';
 import { type Document, presentStored, revisionOf } from '../document.ts';
+import type { Rooms } from '../rooms.ts';
 import { wireDocument } from '../wire.ts';
 import { requireFeed } from './changes.ts';
 import { publishLater } from './joint-scope.ts';
@@ -76,16 +77,20 @@ export const publishChange = async (context: AccessContext, written: readonly Do
   );
 };
 
+/** A ticket outlives the name of its rooms by this time, so that events on the way are not rejected. */
+const roomGraceSeconds = 10;
+
 /**
- * A ticket for the channels of collections that the caller may list and that have a changes feed. `callerOf` throws
- * for callers who may not; one error rejects all: 401, 409 `CHANGES_NOT_ENABLED`. Costs no command. Returns the
- * address, `wss://…/event/realtime`, the lifetime in seconds, and each collection's channel; `null` if live updates
- * are not deployed.
+ * A ticket for the channels of collections that the caller may list and that have a changes feed, and for `opened`
+ * rooms. `callerOf` throws for callers who may not; one error rejects all: 401, 409 `CHANGES_NOT_ENABLED`. Costs no
+ * command. Returns the address, `wss://…/event/realtime`, the seconds after which to get another one, and each
+ * channel; `null` if live updates are not deployed.
  */
 export const createTicket = async (
   project: Project,
   collections: readonly Collection[],
   callerOf: (collection: Collection) => Caller,
+  opened?: Rooms,
 ) => {
   let caller: Caller = { kind: 'publishable' };
   const channels: Record<string, string> = {};
@@ -95,11 +100,23 @@ export const createTicket = async (
     channels[collection.name] = channelFor(collection, caller);
   }
   const { REALTIME_URL: url } = realtimeSettings();
-  if (url === undefined) return { url: null, ticket: null, expiresIn: 0, channels: {} };
+  if (url === undefined) return { url: null, ticket: null, expiresIn: 0, channels: {}, ...(opened && { rooms: [] }) };
+  if (!opened) {
+    return {
+      url,
+      ticket: await issueTicket(project, caller, Object.values(channels)),
+      expiresIn: ticketSeconds,
+      channels,
+    };
+  }
+  const { rooms, mayPublish, secondsLeft } = opened;
+  const all = [...Object.values(channels), ...new Set(rooms.map(({ channel }) => channel))];
+  const options = { seconds: secondsLeft + roomGraceSeconds, publishes: mayPublish };
   return {
     url,
-    ticket: await issueTicket(project, caller, Object.values(channels)),
-    expiresIn: ticketSeconds,
+    ticket: await issueTicket(project, opened.caller, all, options),
+    expiresIn: secondsLeft,
     channels,
+    rooms,
   };
 };

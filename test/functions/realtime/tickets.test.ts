@@ -120,6 +120,14 @@ describe('a ticket', () => {
     });
     expect(await asked(['quiet'])).toMatchObject({ status: 409, body: { code: 'CHANGES_NOT_ENABLED' } });
     expect(await asked(['todos'], { key: project.publishableKey })).toMatchObject({ status: 401 });
+    const { _id: id } = (await project.api<{ _id: string }>('POST', '/api/data/posts', { body: {} })).body;
+    const room = (of: object) =>
+      invoke(createTicket, { key: project.secretKey, method: 'POST', body: { rooms: [{ of }] } });
+    expect(await room({ collection: 'posts', id })).toMatchObject({ status: 200, body: { data: { rooms: [] } } });
+    expect(await room({ collection: 'todos', id })).toMatchObject({
+      status: 404,
+      body: { code: 'DOCUMENT_NOT_FOUND' },
+    });
   });
 });
 

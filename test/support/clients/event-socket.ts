@@ -5,7 +5,7 @@ export interface SocketMessage {
   readonly type: string;
   readonly id?: string;
   readonly event?: string;
-  readonly errors?: readonly { readonly errorType: string }[];
+  readonly errors?: readonly { readonly errorType: string; readonly message?: string }[];
 }
 
 export interface Nudge {
@@ -24,6 +24,7 @@ export class EventSocket {
   readonly #socket: WebSocket;
   readonly #ticket: string;
   readonly #arrived = new EventTarget();
+  #published = 0;
 
   private constructor(socket: WebSocket, ticket: string) {
     this.#socket = socket;
@@ -64,6 +65,19 @@ export class EventSocket {
   async subscribe(channel: string, id: string = channel, ticket: string = this.#ticket): Promise<SocketMessage> {
     this.send({ type: 'subscribe', id, channel, authorization: { Authorization: ticket, host: 'local' } });
     return this.next((message) => message.id === id && message.type.startsWith('subscribe_'));
+  }
+
+  /** The response to a publication of JSON texts. */
+  async publish(channel: string, events: unknown, ticket: string = this.#ticket): Promise<SocketMessage> {
+    this.#published += 1;
+    const id = `p${this.#published}`;
+    this.send({ type: 'publish', id, channel, events, authorization: { Authorization: ticket, host: 'local' } });
+    return this.next((message) => message.id === id);
+  }
+
+  /** The events of rooms that have arrived. */
+  get events(): readonly Readonly<Record<string, unknown>>[] {
+    return this.received.flatMap(({ type, event }) => (type === 'data' ? [JSON.parse(event ?? '')] : []));
   }
 
   get nudges(): readonly Nudge[] {

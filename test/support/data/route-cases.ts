@@ -96,7 +96,7 @@ const bodies = {
     userField: 'sample',
   },
   'run-batch': { writes: [{ op: 'insert', collection: 'notes', document: { n: 1 } }] },
-  'create-ticket': { collections: ['notes'] },
+  'create-ticket': { collections: ['notes'], rooms: [{ of: { collection: 'notes', id: 'f'.repeat(24) } }] },
   'aggregate-documents': { pipeline: [{ $match: { text: 'a' } }, { $limit: 1 }] },
   'aggregate-project-documents': { pipeline: [{ $match: { text: 'a' } }, { $limit: 1 }] },
   'create-project-document': { text: 'a', nested: { text: 'b' }, list: ['c'] },
