@@ -62,6 +62,8 @@ export const basalt = <S extends { [N in keyof S]: Shape } = Record<string, AnyS
     newId,
     collection,
   };
+  // For `@basalt/client/presence`, which not every app loads.
+  Object.assign(app, { [Symbol.for('basalt')]: sendAs });
   return new Proxy(app, {
     get: (own, name) => {
       if (Object.hasOwn(own, name)) return own[name as keyof typeof app];

@@ -17,11 +17,14 @@ interface Message {
   readonly id?: string;
   /** The published event as JSON. */
   readonly event: string;
+  readonly errors?: readonly { readonly errorType: string }[];
 }
+
+type Ear = (type: string, event: string, errors?: Message['errors']) => void;
 
 /** One socket for all live queries of an app. Each gets its own messages by id, and the end of the connection. */
 interface Line {
-  readonly ears: Map<string, (type: string, event: string) => void>;
+  readonly ears: Map<string, Ear>;
   readonly say: (message: object) => void;
   readonly close: () => void;
   isReady: boolean;
@@ -65,11 +68,11 @@ const connect = (send: Send, url: string, authorization: object): Line => {
   socket.onopen = () => say({ type: 'connection_init' });
   socket.onmessage = ({ data }) => {
     listen();
-    const { type, id, event } = JSON.parse(data as string) as Message;
+    const { type, id, event, errors } = JSON.parse(data as string) as Message;
     if (type === 'connection_ack') {
       line.isReady = true;
       tell(type);
-    } else if (id) ears.get(id)?.(type, event);
+    } else if (id) ears.get(id)?.(type, event, errors);
     else if (type.endsWith('error')) close();
   };
   socket.onclose = socket.onerror = () => {
@@ -92,25 +95,65 @@ export const hear = async (
   const asked = { body: { collections: [name] }, headers: { 'idempotency-key': undefined }, signal };
   const { url, ticket, channels } = (await send<Ticket>('POST', '/api/realtime/tickets', asked)).data;
   if (!url || !globalThis.WebSocket || signal.aborted) return false;
+  const onEvent = (event: string): void => onChange(JSON.parse(event) as Change);
+  await join(send, { url, ticket, channel: channels[name] as string }, { onConnected, onEvent }, signal);
+  return true;
+};
+
+interface Opened {
+  readonly url: string;
+  readonly ticket: string;
+  readonly channel: string;
+}
+
+/** Publishes an event, a JSON text, on the joined channel. `onError` gets the type of the service's error. */
+export type Publish = (event: string, onError: (errorType: string) => void) => void;
+
+interface Member {
+  readonly onConnected: (publish: Publish) => void;
+  readonly onEvent: (event: string) => void;
+}
+
+/** Receives the events of a channel until the connection or the signal ends. */
+export const join = (
+  send: Send,
+  { url, ticket, channel }: Opened,
+  { onConnected, onEvent }: Member,
+  signal: AbortSignal,
+): Promise<void> => {
   const authorization = { Authorization: ticket, host: new URL(url).host.replace('-realtime', '') };
   const line = lines.get(send) ?? connect(send, url, authorization);
   const { ears, say, close } = line;
-  ids += 1;
-  const id = String(ids);
-  const subscribe = (): void => say({ type: 'subscribe', id, channel: channels[name], authorization });
+  const newId = (): string => {
+    ids += 1;
+    return String(ids);
+  };
+  const id = newId();
+  const subscribe = (): void => say({ type: 'subscribe', id, channel, authorization });
+  const forget = (ear: string): boolean => {
+    ears.delete(ear);
+    if (ears.size === 0) close();
+    return ears.size > 0;
+  };
+  const publish: Publish = (event, onError) => {
+    const own = newId();
+    ears.set(own, (type, _event, errors) => {
+      forget(own);
+      if (errors) onError(errors[0]?.errorType ?? type);
+    });
+    say({ type: 'publish', id: own, channel, events: [event], authorization });
+  };
   return new Promise((resolve) => {
     const leave = (): void => {
-      ears.delete(id);
       signal.removeEventListener('abort', leave);
-      if (ears.size === 0) close();
-      else if (line.isReady) say({ type: 'unsubscribe', id });
-      resolve(true);
+      if (forget(id) && line.isReady) say({ type: 'unsubscribe', id });
+      resolve();
     };
     signal.addEventListener('abort', leave);
     ears.set(id, (type, event) => {
       if (type === 'connection_ack') subscribe();
-      else if (type === 'subscribe_success') onConnected();
-      else if (type === 'data') onChange(JSON.parse(event) as Change);
+      else if (type === 'subscribe_success') onConnected(publish);
+      else if (type === 'data') onEvent(event);
       else if (type.endsWith('error')) leave();
     });
     if (line.isReady) subscribe();

@@ -11,15 +11,15 @@ const run = promisify(execFile);
 /** The folder of the package `@basalt/client`. */
 export const clientFolder = join(root, 'client');
 
-/** Builds the client's scripts for browsers, Node, Deno and workers; `index.js` is the entry. */
+/** Builds the client's scripts for browsers, Node, Deno and workers; `index.js` and `presence.js` are the entries. */
 export const buildClientScripts = async (outdir: string): Promise<void> => {
   await build({
     absWorkingDir: root,
-    entryPoints: [join(clientFolder, 'src/index.ts')],
+    entryPoints: [join(clientFolder, 'src/index.ts'), join(clientFolder, 'src/presence.ts')],
     outdir,
     bundle: true,
     splitting: true,
-    // A separate chunk for live updates, which is only loaded when an app watches.
+    // Separate chunks: live updates are only loaded when an app watches; their socket is shared with presence.
     chunkNames: '[name]',
     format: 'esm',
     platform: 'neutral',

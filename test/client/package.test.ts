@@ -17,6 +17,8 @@ const run = promisify(execFile);
 const maxBytes = 5.5 * 1024;
 /** The most that an app with live updates loads. Apps load them when they first subscribe. */
 const maxLiveBytes = 8.25 * 1024;
+/** The most that an app with presence loads. */
+const maxPresenceBytes = 8.25 * 1024;
 
 interface Packed {
   readonly filename: string;
@@ -48,23 +50,31 @@ describe('the published package @basalt/client', () => {
     expect(others?.sort()).toEqual([
       'LICENSE',
       'README.md',
+      'dist/chunk.js',
       'dist/index.js',
       'dist/live.js',
+      'dist/presence.js',
       'dist/upload.js',
       'package.json',
     ]);
   });
 
   test(`is at most ${maxBytes} bytes, minified and gzipped, with live updates ${maxLiveBytes}`, () => {
-    const [script, live] = [read('dist/index.js'), read('dist/live.js')];
+    const [script, live, presence, socket] = ['index', 'live', 'presence', 'chunk'].map((name) =>
+      read(`dist/${name}.js`),
+    ) as [string, string, string, string];
     const bytesOf = (text: string): number => gzipSync(text, { level: 9 }).length;
     expect(bytesOf(script)).toBeLessThanOrEqual(maxBytes);
-    expect(bytesOf(script) + bytesOf(live)).toBeLessThanOrEqual(maxLiveBytes);
+    expect(bytesOf(script) + bytesOf(live) + bytesOf(socket)).toBeLessThanOrEqual(maxLiveBytes);
+    expect(bytesOf(script) + bytesOf(presence) + bytesOf(socket)).toBeLessThanOrEqual(maxPresenceBytes);
     // Node prints the whole source line of an uncaught error, so lines must be short.
     expect(Math.max(...script.split('\n').map(({ length }) => length))).toBeLessThan(2000);
     const imported = new Set(script.match(/\bimport\b.*?\)/g));
     expect(imported).toEqual(new Set(['import("./upload.js")', 'import("./live.js")']));
-    expect(live).not.toMatch(/\bimport\b/);
+    for (const text of [live, presence]) {
+      expect(text.match(/\bimport\b.*?;/g)).toEqual([expect.stringMatching(/^import\{.*\}from"\.\/chunk\.js";$/)]);
+    }
+    expect(socket).not.toMatch(/\bimport\b/);
     expect(read('dist/upload.js')).not.toMatch(/\bimport\b/);
   });
 
@@ -73,7 +83,10 @@ describe('the published package @basalt/client', () => {
     const { version, license } = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, unknown>;
     expect(manifest).toMatchObject({ name: '@basalt/client', version, license, type: 'module', sideEffects: false });
     expect(manifest).not.toHaveProperty('dependencies');
-    expect(manifest.exports).toEqual({ '.': { types: './dist/index.d.ts', default: './dist/index.js' } });
+    expect(manifest.exports).toEqual({
+      '.': { types: './dist/index.d.ts', default: './dist/index.js' },
+      './presence': { types: './dist/presence.d.ts', default: './dist/presence.js' },
+    });
     expect(read('LICENSE')).toBe(readFileSync('LICENSE', 'utf8'));
   });
 
@@ -148,6 +161,7 @@ const right = [
   'const end: () => void = app.posts.live({ views: { $gte: 5 } }, ([post]) => post?.title satisfies string | undefined);',
   "const end: () => void = app.posts.live({}, ([post]) => { if (typeof post?.author === 'object') post.author?.name satisfies string | null | undefined; post?._rev satisfies number | undefined; }, { sort: '-views', limit: 50, populate: 'author', fields: ['title', 'author'] });",
   "for await (const { _id, rev, next, deleted, document } of app.posts.changes({ since: '0', where: { views: { $gte: 5 } }, wait: 0 })) { [_id, rev, next] satisfies [string, number, string]; if (!deleted) document.title satisfies string; }",
+  "const room = presence(app, { of: { collection: 'posts', id: 'x' }, state: { name: 'Ada' }, onEvent: ({ userId }) => userId.length }, ([member]) => member?.userId satisfies string | undefined); room.send({ at: [1, 2] }); room.set({}); room.close();",
   'const note = await app.notes.insert({ anything: { goes: [1] } }); const id: string = note._id;',
   "await app.collection('mail').insert({ a: 1 }); await app.mail.send({ to: 'a@example.com', subject: 'a', text: 'b' });",
   "const { user } = await app.auth.signup({ email: 'a', password: 'b', name: 'c' }); const name: string | null | undefined = user.name;",
@@ -163,6 +177,8 @@ const right = [
 ];
 
 const wrong = [
+  "presence(app, { of: 'x' }, () => 0);",
+  "presence(app, { of: { collection: 'posts', id: 'x' } }, () => 0).send('text');",
   'app.post;',
   'app.users;',
   'app.then;',
@@ -244,6 +260,7 @@ const wrong = [
 test('compiler rejects a wrong collection, field, operator or value, and accepts correct ones', async () => {
   const before = [
     "import { basalt, BasaltError, type BatchWrite, type FileLink, type ListedFile, type MailLog, type QueuedWrite, type UserSession } from '@basalt/client';",
+    "import { presence } from '@basalt/client/presence';",
     "import type { Schema } from './schema.ts';",
     "const app = basalt<Schema>('http://x', 'k');",
   ].join('\n');
