@@ -1,5 +1,6 @@
 import { SignJWT } from 'jose';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { handler as authorizeChannel } from '../../../functions/jobs/authorize-channel.ts';
 import { handler as createTicket } from '../../../functions/realtime/create-ticket.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
@@ -283,6 +284,18 @@ describe('publishing is rejected', () => {
     for (const channel of [live, theirs, publics, `${mine}/x`, '/rooms/x']) {
       expect(await socket.publish(channel, ['{}']), channel).toMatchObject(refused);
     }
+    // In a deployment, this decision of the function protects the channels of data as well.
+    const decide = (channel: string) =>
+      authorizeChannel({
+        authorizationToken: issued.ticket,
+        requestContext: { operation: 'EVENT_PUBLISH', channel },
+      });
+    expect(await decide(live)).toEqual({ isAuthorized: false, ttlOverride: 0 });
+    expect(await decide(mine)).toEqual({
+      isAuthorized: true,
+      ttlOverride: 0,
+      handlerContext: { userId: ann.userId },
+    });
     for (const channel of ['/rooms/*', '*', '']) {
       expect(await socket.publish(channel, ['{}']), channel).toMatchObject({ type: 'publish_error' });
     }
