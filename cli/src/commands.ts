@@ -1,5 +1,6 @@
 import { login, logout, whoami } from './account-commands.ts';
 import { logs } from './logs-command.ts';
+import { mcp } from './mcp-command.ts';
 import { init, link } from './project-commands.ts';
 import { diff, pull, push } from './schema-commands.ts';
 import type { Terminal } from './terminal.ts';
@@ -163,5 +164,14 @@ export const commands: Readonly<Record<string, Command>> = {
     },
     positionals: [0, 0],
     run: (terminal, values) => logs(terminal, values),
+  },
+  mcp: {
+    usage: 'mcp',
+    summary: 'serve the project to an agent',
+    about:
+      'Serves the linked project by the Model Context Protocol, on standard input and output.\nAn agent can read the project, its documents and its rejected requests.',
+    options: { write: { type: 'boolean', about: 'the agent can also insert, update and change the schema' } },
+    positionals: [0, 0],
+    run: (terminal, values) => mcp(terminal, values),
   },
 };

@@ -13,6 +13,7 @@ export interface RejectedRequest {
   readonly userId: string | null;
   readonly address: string;
   readonly requestId: string;
+  readonly collection?: string;
   readonly effect?: readonly object[];
 }
 
@@ -23,7 +24,7 @@ interface Page {
 }
 
 /** Filters of the log, as the dashboard API takes them. */
-export type LogFilter = Readonly<Partial<Record<'code' | 'route' | 'user' | 'since', string>>>;
+export type LogFilter = Readonly<Partial<Record<'code' | 'route' | 'user' | 'requestId' | 'since', string>>>;
 
 const pageSize = 100;
 

@@ -1,12 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type Command, commands } from './commands.ts';
 import { CommandError, type Terminal } from './terminal.ts';
-
-const version = (): string => {
-  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
-  return manifest.version;
-};
+import { version } from './version.ts';
 
 const commonOptions = {
   url: { type: 'string', value: 'URL', about: 'the address of the dashboard' },

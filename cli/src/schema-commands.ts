@@ -28,7 +28,8 @@ const planText = ({ color }: Terminal, differences: readonly Difference[]): stri
     })
     .join('');
 
-const shown = ({ action, kind, name, collection, details, loses }: Difference) => ({
+/** A difference as scripts and agents see it. */
+export const shown = ({ action, kind, name, collection, details, loses }: Difference) => ({
   action,
   kind,
   name,

@@ -4,6 +4,8 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { cliFolder } from '../../infra/build/cli.ts';
 import { buildClient, clientFolder } from '../../infra/build/client.ts';
@@ -63,11 +65,14 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('the package contains only the command, the schema for editors, README, licence and manifest', async () => {
+test('the package contains only the command, the schema for editors, README, licences and manifest', async () => {
   expect([...(files[cliFolder] ?? [])].sort()).toEqual([
     'LICENSE',
     'README.md',
+    'dist/chunk.js',
+    'dist/licenses.txt',
     'dist/main.js',
+    'dist/mcp-server.js',
     'dist/schema.json',
     'package.json',
   ]);
@@ -75,6 +80,9 @@ test('the package contains only the command, the schema for editors, README, lic
   const { version, license } = JSON.parse(await readFile('package.json', 'utf8')) as Record<string, unknown>;
   expect(manifest).toMatchObject({ name: '@basalt/cli', version, license, type: 'module' });
   expect((await stat(join(folder, 'app/node_modules/.bin/basalt'))).mode & 0o111).not.toBe(0);
+  const licences = await readFile(join(cliFolder, 'dist/licenses.txt'), 'utf8');
+  expect(licences).toMatch(/^@modelcontextprotocol\/sdk\n\nMIT License/);
+  expect(licences).toMatch(/\nzod\n\nMIT License/);
 });
 
 describe.each(nodes)('installed in an empty folder, on Node $major', ({ node, major }) => {
@@ -115,6 +123,14 @@ await basalt<Schema>('${apiUrl}', '${rotated.body.data.key}').notes.insert({ tex
     expect(JSON.parse(await basalt(['export', 'notes']))).toMatchObject({ text: 'first' });
     await writeFile(join(place, 'notes.csv'), 'text\nsecond\n');
     expect(await basalt(['import', 'notes.csv', 'notes'])).toBe('Imported 1 document.\n');
+    const agent = new Client({ name: 'test', version: '1' });
+    const args = [join(folder, 'app/node_modules/.bin/basalt'), 'mcp'];
+    await agent.connect(
+      new StdioClientTransport({ command: node, args, cwd: place, env: { ...home, PATH: env.PATH } }),
+    );
+    const { content } = await agent.callTool({ name: 'query', arguments: { collection: 'notes' } });
+    expect(JSON.stringify(content)).toContain('second');
+    await agent.close();
     await expect(basalt(['push', '--wrong'])).rejects.toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--wrong'),
