@@ -18,16 +18,20 @@ interface Option {
 type Values = { readonly [option: string]: unknown };
 
 export interface Command {
+  /** The name, then the arguments; those in brackets can be left out. */
   readonly usage: string;
   readonly summary: string;
   readonly about: string;
   readonly options: Readonly<Record<string, Option>>;
-  /** How many arguments it takes, at least and at most. */
-  readonly positionals: readonly [min: number, max: number];
   readonly run: (terminal: Terminal, values: Values, positionals: readonly string[]) => Promise<number>;
 }
 
 const file = { type: 'string', value: 'FILE', about: 'the schema file; basalt.schema.json' } as const;
+const format = {
+  type: 'string',
+  value: 'FORMAT',
+  about: 'csv, ndjson or json, if the name of the file does not show it',
+} as const;
 const yes = { type: 'boolean', about: 'ask nothing' } as const;
 
 export const commands: Readonly<Record<string, Command>> = {
@@ -37,31 +41,27 @@ export const commands: Readonly<Record<string, Command>> = {
     about:
       'Reads a personal access token from standard input, checks it and stores it with mode 0600.\nBASALT_TOKEN replaces the stored token in all commands.',
     options: {},
-    positionals: [0, 0],
-    run: (terminal, values) => login(terminal, values),
+    run: login,
   },
   logout: {
     usage: 'logout',
     summary: 'delete the stored token',
     about: 'Deletes the stored token of the dashboard.',
     options: {},
-    positionals: [0, 0],
-    run: (terminal, values) => logout(terminal, values),
+    run: logout,
   },
   whoami: {
     usage: 'whoami',
     summary: 'print the email of the developer',
     about: 'Prints the email of the signed-in developer. The token needs the scope account:read.',
     options: {},
-    positionals: [0, 0],
-    run: (terminal, values) => whoami(terminal, values),
+    run: whoami,
   },
   init: {
     usage: 'init NAME',
     summary: 'create a project and link this folder to it',
     about: 'Creates a project, and writes basalt.config.json and basalt.schema.json.',
     options: { yes },
-    positionals: [1, 1],
     run: (terminal, values, [name = '']) => init(terminal, values, name),
   },
   link: {
@@ -69,7 +69,6 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: 'link this folder to a project',
     about: 'Writes basalt.config.json, and basalt.schema.json if it is missing.',
     options: { yes },
-    positionals: [1, 1],
     run: (terminal, values, [id = '']) => link(terminal, values, id),
   },
   pull: {
@@ -78,20 +77,18 @@ export const commands: Readonly<Record<string, Command>> = {
     about:
       'Writes the project to the schema file. Its names of environment variables stay if they have the same value.',
     options: { file },
-    positionals: [0, 0],
-    run: (terminal, values) => pull(terminal, values),
+    run: pull,
   },
   diff: {
     usage: 'diff',
     summary: 'compare basalt.schema.json with the project',
     about: 'Prints what a push would change. Ends with 1 if there is a difference.',
     options: { file },
-    positionals: [0, 0],
-    run: (terminal, values) => diff(terminal, values),
+    run: diff,
   },
   push: {
     usage: 'push',
-    summary: 'make the project what basalt.schema.json says',
+    summary: 'apply basalt.schema.json to the project',
     about: 'Shows the plan, asks, and applies it. If it fails on the way, correct the cause and push again.',
     options: {
       file,
@@ -99,8 +96,7 @@ export const commands: Readonly<Record<string, Command>> = {
       'allow-loss': { type: 'boolean', about: 'also remove fields, collections, templates, webhooks and secrets' },
       secrets: { type: 'boolean', about: 'also send secrets that the project has already' },
     },
-    positionals: [0, 0],
-    run: (terminal, values) => push(terminal, values),
+    run: push,
   },
   types: {
     usage: 'types [FILE]',
@@ -110,7 +106,6 @@ export const commands: Readonly<Record<string, Command>> = {
       watch: { type: 'boolean', about: 'keep the file up to date' },
       every,
     },
-    positionals: [0, 1],
     run: (terminal, values, [name]) => types(terminal, values, name),
   },
   import: {
@@ -118,11 +113,7 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: 'import CSV, NDJSON or a JSON array',
     about: 'Imports a file of up to 1 GiB. Ends with 1 if lines were rejected, and prints the first 100 of them.',
     options: {
-      format: {
-        type: 'string',
-        value: 'FORMAT',
-        about: 'csv, ndjson or json, if the name of the file does not show it',
-      },
+      format,
       'keep-ids': { type: 'boolean', about: 'keep the _id of each line' },
       'on-conflict': {
         type: 'string',
@@ -130,7 +121,6 @@ export const commands: Readonly<Record<string, Command>> = {
         about: 'with --keep-ids: skip or replace lines whose _id is taken',
       },
     },
-    positionals: [2, 2],
     run: (terminal, values, [name = '', collection = '']) => importFile(terminal, values, name, collection),
   },
   export: {
@@ -138,15 +128,10 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: 'export a collection, as NDJSON to standard output without FILE',
     about: 'Exports the active documents of a collection.',
     options: {
-      format: {
-        type: 'string',
-        value: 'FORMAT',
-        about: 'csv, ndjson or json, if the name of the file does not show it',
-      },
+      format,
       where: { type: 'string', value: 'JSON', about: 'only documents that meet this condition' },
       'include-deleted': { type: 'boolean', about: 'also documents in the trash' },
     },
-    positionals: [1, 2],
     run: (terminal, values, [collection = '', name]) => exportCollection(terminal, values, collection, name),
   },
   logs: {
@@ -158,12 +143,12 @@ export const commands: Readonly<Record<string, Command>> = {
       every,
       code: { type: 'string', value: 'CODE', about: 'only this error, such as RULE_DENIED' },
       route: { type: 'string', value: 'ROUTE', about: 'only this route, such as "GET /api/data/:collection"' },
+      'request-id': { type: 'string', value: 'ID', about: 'only the request with this requestId' },
       user: { type: 'string', value: 'ID', about: 'only requests of this user' },
       since: { type: 'string', value: 'TIME', about: 'only from this time on, such as 2026-11-21T08:30:00Z' },
       limit: { type: 'string', value: 'NUMBER', about: 'how many, at most 1000; 20' },
     },
-    positionals: [0, 0],
-    run: (terminal, values) => logs(terminal, values),
+    run: logs,
   },
   mcp: {
     usage: 'mcp',
@@ -171,7 +156,6 @@ export const commands: Readonly<Record<string, Command>> = {
     about:
       'Serves the linked project by the Model Context Protocol, on standard input and output.\nAn agent can read the project, its documents and its rejected requests.',
     options: { write: { type: 'boolean', about: 'the agent can also insert, update and change the schema' } },
-    positionals: [0, 0],
-    run: (terminal, values) => mcp(terminal, values),
+    run: mcp,
   },
 };

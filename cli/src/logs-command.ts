@@ -7,6 +7,7 @@ interface LogsOptions extends Place {
   readonly json?: boolean | undefined;
   readonly code?: string | undefined;
   readonly route?: string | undefined;
+  readonly 'request-id'?: string | undefined;
   readonly user?: string | undefined;
   readonly since?: string | undefined;
   readonly limit?: string | undefined;
@@ -22,9 +23,10 @@ const limitOf = (text: string | undefined): number => {
   throw new CommandError('--limit must be a number from 1 to 1000.');
 };
 
-const filterOf = ({ code, route, user, since }: LogsOptions): LogFilter => ({
+const filterOf = ({ code, route, user, since, 'request-id': requestId }: LogsOptions): LogFilter => ({
   ...(code !== undefined && { code }),
   ...(route !== undefined && { route }),
+  ...(requestId !== undefined && { requestId }),
   ...(user !== undefined && { user }),
   ...(since !== undefined && { since }),
 });
@@ -42,7 +44,8 @@ const newest = async (linked: Linked, filter: LogFilter, limit: number) => {
 };
 
 const lineOf = ({ color }: Terminal, entry: RejectedRequest): string => {
-  const { at, status, code, route, key, userId, address, requestId, message, fields } = entry;
+  const { at, status, code, key, userId, address, requestId, message, fields, collection } = entry;
+  const route = collection === undefined ? entry.route : entry.route.replace(':collection', collection);
   const by = [`${key} key`, ...(userId === null ? [] : [`user ${userId}`]), address, requestId].join(', ');
   const named = fields.length === 0 ? '' : `\n    fields: ${fields.join(', ')}`;
   return `${at}  ${color('yellow', `${status} ${code}`)}  ${route}\n    ${message}${named}\n    ${by}\n`;

@@ -60,8 +60,10 @@ const execute = async (terminal: Terminal, args: readonly string[]): Promise<num
     terminal.print(helpOf(command));
     return 0;
   }
-  const [min, max] = command.positionals;
-  if (positionals.length < min || positionals.length > max) throw new CommandError(`Usage: basalt ${command.usage}`);
+  const [, ...named] = command.usage.split(' ');
+  const required = named.filter((word) => !word.startsWith('['));
+  if (positionals.length < required.length || positionals.length > named.length)
+    throw new CommandError(`Usage: basalt ${command.usage}`);
   return command.run(terminal, values, positionals);
 };
 

@@ -50,7 +50,7 @@ describe('basalt logs', () => {
     const { code, out } = await folder.basalt(['logs']);
     expect(code).toBe(0);
     expect(out).toMatch(
-      /^\S+Z {2}400 VALIDATION_FAILED {2}POST \/api\/data\/:collection\n {4}.+\n {4}fields: n\n {4}secret key, 192\.0\.2\.0\/24, \S+\n\S+Z {2}404 DOCUMENT_NOT_FOUND /,
+      /^\S+Z {2}400 VALIDATION_FAILED {2}POST \/api\/data\/notes\n {4}.+\n {4}fields: n\n {4}secret key, 192\.0\.2\.0\/24, \S+\n\S+Z {2}404 DOCUMENT_NOT_FOUND /,
     );
     expect(out).not.toMatch(/sk_live_|pk_live_/);
   });
@@ -65,6 +65,8 @@ describe('basalt logs', () => {
     expect(await codes('--limit', '1')).toEqual(['DOCUMENT_NOT_FOUND']);
     expect(await codes('--code', 'VALIDATION_FAILED')).toEqual(['VALIDATION_FAILED']);
     expect(await codes('--route', 'GET /api/data/:collection/:id')).toEqual(['DOCUMENT_NOT_FOUND']);
+    expect(await codes('--request-id', items[0]?.requestId ?? '')).toContain('VALIDATION_FAILED');
+    expect(await codes('--request-id', 'unknown')).toEqual([]);
     expect(await codes('--user', newId().toHexString())).toEqual([]);
     expect(await codes('--since', new Date(Date.now() + 60_000).toISOString())).toEqual([]);
   });
