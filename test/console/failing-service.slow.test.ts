@@ -99,6 +99,9 @@ describe('console with a failing service', () => {
     ['imports and exports', '/documents/posts/transfers', /^\/api\/.*\/transfers$/],
     ['requests', '/usage', /\/usage\/requests$/],
     ['missing indexes', '/usage', /\/missing-indexes$/],
+    ['rejected requests', '/requests', /\/refusals$/],
+    ['requests by hour', '/requests', /\/usage\/requests$/],
+    ['the project of the requests', '/requests', /^\/api\/projects\/[^/]+$/],
     ['the API', '/api', /^\/api\/projects\/[^/]+$/],
     ['files', '/files', /^\/api\/projects\/[^/]+$/],
   ])('500 for a part of a page shows an error that can be retried: %s', async (_, path, which) => {

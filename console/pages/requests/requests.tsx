@@ -79,7 +79,8 @@ export const Requests = () => {
   const { path, query, route } = useLocation();
   const today = new Date().toISOString().slice(0, 10);
   const day = query.day ?? today;
-  const { data: project, problem } = useQuery('get-project', { projectId }).value;
+  const found = useQuery('get-project', { projectId });
+  const { data: project, problem } = found.value;
   const { code, route: at, user, since, open } = query;
   const input = { projectId, query: { code, route: at, user, since } };
   const { data } = useListPage('list-refusals', input).list.value;
@@ -107,6 +108,12 @@ export const Requests = () => {
       ),
     },
   ];
+  if (problem && !project)
+    return (
+      <Page title={t.nav.requests}>
+        <ProblemNote problem={problem} onRetry={found.reload} />
+      </Page>
+    );
   return (
     <Page title={t.nav.requests}>
       <div class="stack">
@@ -125,7 +132,6 @@ export const Requests = () => {
         <Hours projectId={projectId} day={day} />
         <h2>{t.requests.rejected}</h2>
         <Filters />
-        {problem && <ProblemNote problem={problem} />}
         <div class={open ? 'halves' : undefined}>
           <List
             row="list-refusals"
