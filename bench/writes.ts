@@ -1,6 +1,7 @@
 /**
  * `node bench/writes.ts [rounds] [name]`: the CPU of this process and of MongoDB that a write costs, as a ratio to the
- * plain write that it replaces: an operator to an update of a field, a batch of 10 inserts to a bulk insert of 10.
+ * plain write that it replaces: an operator to an update of a field, a batch of 10 inserts to a bulk insert of 10, an
+ * insert with effects (one `set`, one write) to a plain insert.
  * The handlers run in this process, the two of a pair in turns.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -70,7 +71,40 @@ try {
   const update = (body: object) => send(updateDocument, { ...posts, id }, body);
   const ten = (index: number) => Array.from({ length: 10 }, (_, at) => sampleDocument(index * 10 + at));
   const inserts = (index: number) => ten(index).map((document) => ({ op: 'insert', collection: 'posts', document }));
+  const collection = (name: string, effects: readonly object[]) =>
+    bed.dashboard('POST', `/api/projects/${bed.projectId}/collections`, {
+      name,
+      schema: [
+        { key: 'product', type: 'Ref', ref: 'products' },
+        { key: 'quantity', type: 'Number' },
+        { key: 'total', type: 'Number' },
+      ],
+      effects,
+    });
+  await bed.dashboard('POST', `/api/projects/${bed.projectId}/collections`, {
+    name: 'products',
+    schema: ['price', 'stock'].map((key) => ({ key, type: 'Number', min: 0 })),
+  });
+  await collection('plain', []);
+  await collection('orders', [
+    {
+      on: 'create',
+      set: { total: { $multiply: [{ $doc: 'product.price' }, { $doc: 'quantity' }] } },
+      writes: [{ op: 'update', collection: 'products', id: { $doc: 'product' }, changes: { $inc: { stock: -1 } } }],
+    },
+  ]);
+  const products = Array.from({ length: parallel }, () => ({ price: 2, stock: 1e9 }));
+  const { ids } = JSON.parse(await send(createDocuments, { collectionName: 'products' }, products)).data;
+  const order = (collectionName: string, index: number) =>
+    send(createDocument, { collectionName }, { product: ids[index % parallel], quantity: 1, total: 2 });
   const pairs: readonly Pair[] = [
+    {
+      name: 'an insert with effects',
+      write: (index) => order('orders', index),
+      than: 'a plain insert',
+      plain: (index) => order('plain', index),
+      requestsARound: 400,
+    },
     ...Object.entries(operators).map(([name, bodyOf]) => ({
       name,
       write: (index: number) => update(bodyOf(index)),

@@ -361,6 +361,53 @@ describe('the target of a write', () => {
   });
 });
 
+test('100 attempts to forge stock or a counter change neither', async () => {
+  await project.addCollection({
+    name: 'posts',
+    schema: [text('title'), number('comments', { min: 0, write: 'server', default: 0 })],
+    rls: all,
+  });
+  const counted = (by: number) => [change('posts', doc('post'), { $inc: { comments: by } })];
+  await project.addCollection({
+    name: 'comments',
+    schema: [ref('post', 'posts', { required: true, exists: true, write: 'create' }), text('body')],
+    rls: all,
+    effects: [
+      { on: 'create', writes: counted(1) },
+      { on: 'delete', writes: counted(-1) },
+    ],
+  });
+  const post = (await api('POST', 'posts', ann, { title: 'One' })).body._id;
+  const other = (await api('POST', 'posts', ann, { title: 'Two' })).body._id;
+  const comment = (await api('POST', 'comments', ann, { post })).body._id;
+  const id = await product(20);
+  const amounts = [-1, 0, 1e9, '5', null, { $inc: 1 }, [1], true, -0.5, { $numberLong: '9' }];
+  const update = (collection: string, at: string, changes: object) => () =>
+    batch([{ op: 'update', collection, id: at, changes }]);
+  const forms = (value: unknown): readonly (() => Promise<{ readonly status: number }>)[] => [
+    () => api('PATCH', `products/${id}`, ann, { stock: value }),
+    () => api('PATCH', `posts/${post}`, ann, { comments: value }),
+    () => api('PATCH', `posts/${post}`, ann, { $inc: { comments: value } }),
+    () => api('POST', 'posts/bulk', ann, [{ title: 'x', comments: value === null ? 1 : value }]),
+    () => api('POST', 'posts', ann, { title: 'x', comments: value === null ? 1 : value }),
+    update('posts', post, { $mul: { comments: value } }),
+    update('products', id, { $inc: { stock: value } }),
+    () => api('PATCH', `comments/${comment}`, ann, { post: other, body: value }),
+    () => api('POST', 'orders', ann, { product: id, quantity: value === true ? -3 : value, stock: value }),
+    () => api('PUT', `posts/${post}`, ann, { title: 'x', $unset: ['comments'], note: value }),
+  ];
+  const attempts = amounts.flatMap(forms);
+  expect(attempts).toHaveLength(100);
+  for (const [at, attempt] of attempts.entries()) {
+    expect((await attempt()).status, String(at)).toBeGreaterThanOrEqual(400);
+  }
+  expect(await stockOf(id)).toBe(20);
+  expect(await stored('posts', post)).toMatchObject({ comments: 1, title: 'One' });
+  expect(await stored('posts', other)).toMatchObject({ comments: 0 });
+  await Promise.all([1, 2, 3].map(() => api('DELETE', `comments/${comment}`, ann)));
+  expect(await stored('posts', post)).toMatchObject({ comments: 0 });
+});
+
 describe('50 buyers of 20 pieces', () => {
   test('get 20 orders, 20 are sold and the totals are right', async () => {
     const id = await product(20);

@@ -7,7 +7,7 @@ import { clock } from '../../../shared/core/clock.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
 import { newUsersProject } from '../../support/fixtures/users.ts';
 
-/* The database commands of effects: none without a Ref, one find per collection that a Ref leads to. */
+/* The database commands of effects: none without a Ref, one find per collection that a Ref leads to, one per write. */
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';
@@ -18,6 +18,7 @@ const rls = { enabled: true, mode: 'public-read' };
 const schema = [number('a'), number('b'), number('c'), { key: 'product', type: 'Ref', ref: 'products' }];
 const sum = { $add: [{ $doc: 'a' }, 1] };
 const price = { $doc: 'product.price' };
+const take = { op: 'update', collection: 'products', id: { $doc: 'product' }, changes: { $inc: { sold: 1 } } };
 const collections = [
   { name: 'plain', schema, rls },
   { name: 'own', schema, rls, effects: [{ on: 'create', set: { b: sum } }] },
@@ -27,6 +28,8 @@ const collections = [
     rls,
     effects: [{ on: 'create', set: { b: price, c: { $multiply: [price, { $doc: 'a' }] } } }],
   },
+  { name: 'sold', schema, rls, effects: [{ on: 'create', set: { b: price }, writes: [take] }] },
+  { name: 'returned', schema, rls, effects: [{ on: 'delete', writes: [take] }] },
   { name: 'changed', schema, rls, effects: [{ on: 'update', set: { b: sum } }] },
 ];
 
@@ -43,7 +46,7 @@ const costOf = (handler: Parameters<typeof invoke>[0], collectionName: string, b
 
 beforeAll(async () => {
   const project = await newUsersProject();
-  await project.addCollection({ name: 'products', schema: [number('price')] });
+  await project.addCollection({ name: 'products', schema: [number('price'), number('sold', { min: 0 })] });
   for (const collection of collections) await project.addCollection(collection);
   const { userId, accessToken } = await project.newUser();
   caller = { key: project.publishableKey, token: accessToken };
@@ -72,6 +75,21 @@ test('an insert needs one extra find when effects read several values through a 
   const bodies = Array.from({ length: 20 }, (_each, a) => ({ a, product }));
   const bulk = await costOf(bulkCreate, 'plain', bodies);
   expect(await costOf(bulkCreate, 'copied', bodies)).toEqual([...bulk, 'mongodb find'].sort());
+});
+
+test('an insert with one set and one write needs a find and one command more, at most 2.2 times a plain insert', async () => {
+  const plain = await costOf(createDocument, 'plain', { a: 1, product });
+  const sold = await costOf(createDocument, 'sold', { a: 1, product });
+  expect(sold).toEqual([...plain, 'mongodb find', 'mongodb findAndModify'].sort());
+  expect(sold.length / plain.length).toBeLessThanOrEqual(2.2);
+});
+
+test('writes of effects after other events cost an insert and an update nothing', async () => {
+  const plain = await costOf(createDocument, 'plain', { a: 1, product });
+  expect(await costOf(createDocument, 'returned', { a: 1, product })).toEqual(plain);
+  const update = await costOf(updateDocument, 'plain', { a: 2 });
+  expect(await costOf(updateDocument, 'returned', { a: 2 })).toEqual(update);
+  expect(await costOf(updateDocument, 'sold', { a: 2 })).toEqual(update);
 });
 
 test('an update needs one extra find when effects run after updates, and none otherwise', async () => {

@@ -22,9 +22,9 @@ beforeAll(async () => {
 
 describe('the guide to effects', () => {
   test('has only blocks that succeed, without hints', () => {
-    expect(answers).toHaveLength(4);
+    expect(answers).toHaveLength(6);
     expect(answers.filter((answer) => !answer.startsWith('{"success":true'))).toEqual([]);
-    expect(answers.slice(0, 3).filter((answer) => answer.includes('"hints"'))).toEqual([]);
+    expect(answers.slice(0, 5).filter((answer) => answer.includes('"hints"'))).toEqual([]);
   });
 
   test('50 buyers of a shop get the price and total of the product, and cannot send their own', async () => {
@@ -40,6 +40,21 @@ describe('the guide to effects', () => {
         body: { code: 'FIELD_PROTECTED' },
       });
     }
+  });
+
+  test('50 buyers of 20 pieces get 20 sales, and a canceled sale gives its pieces back', async () => {
+    const product = (await api('POST', 'stocked', {}, { price: 3, stock: 20 })).body._id;
+    const sold = await Promise.all(
+      Array.from({ length: 50 }, () => api('POST', 'sales', ann, { product, quantity: 1 })),
+    );
+    const made = sold.filter(({ status }) => status === 201);
+    expect(made.map(({ body }) => body.total)).toEqual(Array.from({ length: 20 }, () => 3));
+    expect(sold.filter(({ status, body }) => status === 409 && body.code === 'EFFECT_REFUSED')).toHaveLength(30);
+    const stock = async () => (await api('GET', `stocked/${product}`)).body.stock;
+    expect(await stock()).toBe(0);
+    expect((await api('DELETE', `sales/${made[0]?.body._id}`, ann)).status).toBe(200);
+    expect(await stock()).toBe(1);
+    expect(await api('PATCH', `stocked/${product}`, ann, { stock: 9 })).toMatchObject({ status: 403 });
   });
 
   test('paying sets paidAt once', async () => {
