@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ProcessRoom } from '../../infra/local/process-room.ts';
+import { ProcessRoom } from '../../infra/local/bundled.ts';
 
 /** A room whose processes have names and end immediately. */
 const roomOf = (max: number) => {

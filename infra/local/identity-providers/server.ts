@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { escapeHtml as escaped } from '../../../shared/mail/templates/render.ts';
 import { Codes, GrantProblem } from './codes.ts';
-import { consentPage, formPostPage } from './pages.ts';
 import { appleUser, idTokenClaims, type OwnFake, type Person, people, profiles } from './people.ts';
 
 interface Reply {
@@ -19,6 +19,33 @@ const json = (body: unknown, status = 200): Reply => ({
 });
 
 const html = (body: string): Reply => ({ status: 200, headers: { 'content-type': 'text/html' }, body });
+
+const hidden = (fields: Readonly<Record<string, string>>): string =>
+  Object.entries(fields)
+    .map(([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`)
+    .join('');
+
+const page = (title: string, content: string): string =>
+  `<!doctype html><meta charset="utf-8"><title>${escaped(title)}</title><h1>${escaped(title)}</h1>${content}`;
+
+/** The page on which a person chooses an account. */
+const consentPage = (provider: string, action: string, request: Readonly<Record<string, string>>): string =>
+  page(
+    `Sign in with ${provider} (fake)`,
+    people
+      .map(
+        ({ name, email }) =>
+          `<form method="post" action="${escaped(action)}">${hidden({ ...request, who: email })}<button>${escaped(name)}, ${escaped(email)}</button></form>`,
+      )
+      .join(''),
+  );
+
+/** A page that posts a form to the app automatically (OAuth 2.0 Form Post Response Mode). */
+const formPostPage = (action: string, fields: Readonly<Record<string, string>>): string =>
+  page(
+    'Back to the app',
+    `<form method="post" action="${escaped(action)}">${hidden(fields)}<button>Continue</button></form><script>document.forms[0].submit()</script>`,
+  );
 
 const formOf = async (request: IncomingMessage): Promise<URLSearchParams> => new URLSearchParams(await text(request));
 

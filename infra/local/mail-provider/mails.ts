@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { bouncesSoftly, type EventKind, type Outcome, outcomeOf, requireNoErrorAddress } from './outcomes.ts';
-import { ok, type Reply } from './reply.ts';
+import { ok, ProviderError, type Reply } from './reply.ts';
 import type { Webhooks } from './webhooks.ts';
 
 /** An email in a request. */
@@ -18,6 +17,47 @@ interface SentMail {
   readonly id: string;
   readonly broadcastId?: string;
 }
+
+/** The events of an email to one address, in their order. */
+type Outcome = readonly EventKind[];
+
+type EventKind = 'email.sent' | 'email.delivered' | 'email.delivery_delayed' | 'email.bounced' | 'email.complained';
+
+const delivered: Outcome = ['email.sent', 'email.delivered'];
+
+/** The provider's test addresses at `resend.dev`, and some more. */
+const outcomes: ReadonlyMap<string, Outcome> = new Map([
+  ['bounced', ['email.sent', 'email.bounced']],
+  ['softbounced', ['email.sent', 'email.bounced']],
+  ['complained', ['email.sent', 'email.delivered', 'email.complained']],
+  ['delayed', ['email.sent', 'email.delivery_delayed']],
+  ['silent', []],
+]);
+
+/** `bounced` for `bounced+anything@resend.dev`; empty for other addresses. */
+const testNameOf = (address: string): string =>
+  /^(?:.*<)?([a-z]+)(?:\+[^@<>]*)?@resend\.dev>?$/i.exec(address)?.[1]?.toLowerCase() ?? '';
+
+const outcomeOf = (address: string): Outcome => outcomes.get(testNameOf(address)) ?? delivered;
+
+/** True if a bounce at this address is temporary. */
+const bouncesSoftly = (address: string): boolean => testNameOf(address) === 'softbounced';
+
+/** Throws 429 for emails to `ratelimited@resend.dev` and 500 for emails to `error@resend.dev`. */
+const requireNoErrorAddress = (addresses: readonly string[]): void => {
+  const names = new Set(addresses.map(testNameOf));
+  if (names.has('ratelimited')) {
+    throw new ProviderError(
+      429,
+      'rate_limit_exceeded',
+      'Too many requests. Please limit the number of requests per second.',
+      {
+        'retry-after': '1',
+      },
+    );
+  }
+  if (names.has('error')) throw new ProviderError(500, 'application_error', 'An unexpected error occurred.');
+};
 
 /** The pause between the events of an email, so that their times differ. */
 const pauseMs = 80;
