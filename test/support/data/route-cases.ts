@@ -1,4 +1,4 @@
-import { UpdateBody } from '../../../functions/data/schemas.ts';
+import { AggregateBody, UpdateBody } from '../../../functions/data/schemas.ts';
 import { dashboardRoutes, publicRoutes } from '../../../functions/routes.ts';
 import { JsonObject } from '../../../functions/schemas.ts';
 import { enableAllProviders } from '../../../infra/local/identity-providers/fakes.ts';
@@ -44,8 +44,10 @@ export const dashboardCases = casesOf(dashboardRoutes, 'dashboard');
 /** Account routes; most need the publishable key, some also a user's token. */
 export const accountCases = publicCases.filter(({ route }) => route.path.startsWith('/api/userAuth/'));
 
-/** True if the body is a document, which may have any fields. */
-export const takesAnything = ({ route }: RouteCase): boolean => route.body === JsonObject || route.body === UpdateBody;
+const free: ReadonlySet<unknown> = new Set([AggregateBody, JsonObject, UpdateBody]);
+
+/** True if the body is a document, which may have any fields, or a pipeline, as in the data API. */
+export const takesAnything = ({ route }: RouteCase): boolean => free.has(route.body);
 
 type RowOf<Tables> = { [Area in keyof Tables]: Tables[Area][keyof Tables[Area]] }[keyof Tables];
 type Row = RowOf<typeof publicRoutes> | RowOf<typeof dashboardRoutes>;
