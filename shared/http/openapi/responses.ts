@@ -29,8 +29,12 @@ export const errorSchema: JsonSchema = {
               'With STILL_REFERENCED: a collection whose documents refer to this one, or to one that would follow it.',
           },
           examples: { type: 'array', items: { type: 'string' } },
+          effect: { type: 'integer', description: 'With EFFECT_REFUSED: the number of the effect, from 0.' },
+          write: {
+            type: 'integer',
+            description: 'With EFFECT_REFUSED: the number of the write of the effect, from 0.',
+          },
         },
-        required: ['message'],
       },
     },
   },
