@@ -9,7 +9,12 @@ export interface Change {
 }
 
 interface Ticket {
-  readonly data: { readonly url: string | null; readonly ticket: string; readonly channels: Record<string, string> };
+  readonly data: {
+    readonly url: string | null;
+    readonly ticket: string;
+    readonly channels: Record<string, string>;
+    readonly partitions?: readonly { readonly channel: string }[];
+  };
 }
 
 interface Message {
@@ -89,14 +94,17 @@ const connect = (send: Send, url: string, authorization: object): Line => {
 export const hear = async (
   send: Send,
   name: string,
+  partition: string | undefined,
   { onConnected, onChange }: Listener,
   signal: AbortSignal,
 ): Promise<boolean> => {
-  const asked = { body: { collections: [name] }, headers: { 'idempotency-key': undefined }, signal };
-  const { url, ticket, channels } = (await send<Ticket>('POST', '/api/realtime/tickets', asked)).data;
+  const collections = [partition === undefined ? name : { collection: name, partition }];
+  const asked = { body: { collections }, headers: { 'idempotency-key': undefined }, signal };
+  const { url, ticket, channels, partitions } = (await send<Ticket>('POST', '/api/realtime/tickets', asked)).data;
+  const channel = (partitions?.[0]?.channel ?? channels[name]) as string;
   if (!url || !globalThis.WebSocket || signal.aborted) return false;
   const onEvent = (event: string): void => onChange(JSON.parse(event) as Change);
-  await join(send, { url, ticket, channel: channels[name] as string }, { onConnected, onEvent }, signal);
+  await join(send, { url, ticket, channel }, { onConnected, onEvent }, signal);
   return true;
 };
 

@@ -30,7 +30,28 @@ interface Feed {
 interface Failure {
   readonly status?: number;
   readonly code?: string;
+  readonly errors?: readonly { readonly field: string }[];
 }
+
+/**
+ * Makes requests of a collection, with the partition in `where` from when the service asks for it: its error names the
+ * field.
+ */
+const partitioned = (where: object | undefined) => {
+  let partition: string | undefined;
+  return async <T>(request: (partition: string | undefined) => Promise<T>): Promise<T> => {
+    const tried = partition;
+    try {
+      return await request(tried);
+    } catch (error) {
+      const { code, errors: [{ field = '' } = {}] = [] } = error as Failure;
+      const value: unknown = Object(where)[field];
+      if (code !== 'INVALID_QUERY' || tried !== undefined || typeof value !== 'string') throw error;
+      partition = value;
+      return request(value);
+    }
+  };
+};
 
 /** A message may be lost, so the changes are also read at this interval. */
 const readEveryMs = 60_000;
@@ -74,12 +95,16 @@ export async function* changesOf(
   pause: Pause,
 ): AsyncGenerator<Change & { readonly next: string }> {
   const turn = newTurns(pause, signal);
+  const inPartition = partitioned(where);
   let position = since;
   let hasMore: boolean;
   do {
     await turn();
     const query = { since: position, where: where && JSON.stringify(where), wait, limit: 1000 };
-    const { changes, next, more } = (await send<Feed>('GET', `${path}/changes`, { query, signal })).data;
+    const { changes, next, more } = await inPartition(
+      async (partition) =>
+        (await send<Feed>('GET', `${path}/changes`, { query: { ...query, partition }, signal })).data,
+    );
     for (const change of changes) yield { ...change, next: change === changes.at(-1) ? next : (position ?? next) };
     position = next;
     hasMore = more;
@@ -93,6 +118,7 @@ export async function* changesOf(
 export const watch = async ({ name, where, send, list, page, show, fail, pause, signal }: Watch): Promise<void> => {
   const path = `/api/data/${encodeURIComponent(name)}/changes`;
   const turn = newTurns(pause, signal);
+  const inPartition = partitioned(where);
   const items = new Map<string, Item>();
   /** The latest known revision of written documents, and which of them must be checked. */
   const revisions = new Map<string, number>();
@@ -138,12 +164,17 @@ export const watch = async ({ name, where, send, list, page, show, fail, pause, 
     shown = text;
   };
 
+  const feed = (query: object, until: AbortSignal): Promise<Feed['data']> =>
+    inPartition(
+      async (partition) => (await send<Feed>('GET', path, { query: { ...query, partition }, signal: until })).data,
+    );
+
   const begin = async (): Promise<void> => {
     if (page && isHeard) {
       position = '';
       return load(page);
     }
-    const { next } = (await send<Feed>('GET', path, { signal })).data;
+    const { next } = await feed({}, signal);
     if (page) {
       position = next;
       return load(page);
@@ -175,9 +206,7 @@ export const watch = async ({ name, where, send, list, page, show, fail, pause, 
   const read = async (): Promise<void> => {
     if (page && isHeard) return load(page);
     const query = { since: position, limit: 1000, wait: isHeard ? 0 : 20 };
-    const { changes, next, more } = (
-      await send<Feed>('GET', path, { query, signal: AbortSignal.any([signal, wake.signal]) })
-    ).data;
+    const { changes, next, more } = await feed(query, AbortSignal.any([signal, wake.signal]));
     for (const change of changes) take(change);
     position = next;
     mustRead = more || !isHeard;
@@ -208,7 +237,7 @@ export const watch = async ({ name, where, send, list, page, show, fail, pause, 
       const end = AbortSignal.any([signal, connection.signal]);
       let isOver = false;
       try {
-        isOver = !(await hear(send, name, { onConnected, onChange }, end));
+        isOver = !(await inPartition((partition) => hear(send, name, partition, { onConnected, onChange }, end)));
       } catch {
         // The feed reports the reason if the failure is permanent.
       }

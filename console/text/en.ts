@@ -876,6 +876,10 @@ export const en = {
     enabled: 'Record changes for syncing',
     on: 'Apps can list every change of the last 30 days, deletions too.',
     off: 'Apps must list the documents again to see changes.',
+    partition: 'Partition',
+    unpartitioned: 'None',
+    partitionWhy:
+      'Apps hear only the changes with one value of this field. It is then required, and no update changes it.',
   },
   transfers: {
     kind: 'What',

@@ -148,6 +148,7 @@ export const dataRoutes = defineRoutes({
       'INVALID_POSITION',
       'CHANGES_NOT_ENABLED',
       'POSITION_GONE',
+      'RULE_DENIED',
       ...(['INVALID_FILTER', 'INVALID_REGEX', 'QUERY_TIMEOUT', 'TOO_MANY_SLOW_QUERIES'] as const),
       'RESULT_TOO_LARGE',
       ...ofReads,

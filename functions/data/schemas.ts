@@ -166,6 +166,9 @@ export const ChangesQuery = v.strictObject({
     description:
       'A condition as percent-encoded JSON, up to 8 KiB. A changed document that does not meet it appears as deleted.',
   }),
+  partition: parameter({
+    description: 'Only the changes with this value of the field that the collection is partitioned by.',
+  }),
 });
 
 export const ChangesAnswer = success(

@@ -16,6 +16,8 @@ export const realtimeRoutes = defineRoutes({
       'INVALID_ID',
       'USERS_RESERVED',
       'CHANGES_NOT_ENABLED',
+      'INVALID_QUERY',
+      'RULE_DENIED',
       'TOKEN_MISSING',
       'TOKEN_INVALID',
       'MFA_REQUIRED',

@@ -65,7 +65,6 @@ export const schemaFileSchema = (): JsonSchema => {
   const webhook = propertiesOf(document, 'post', `${project}/webhooks`);
   const ofCollection = {
     ...collection,
-    partition: { description: 'How the documents are divided.' },
     indexes: { type: 'array', items: objectOf(index, ['keys']) },
   };
   const schema = objectOf(

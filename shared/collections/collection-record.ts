@@ -7,6 +7,7 @@ import { inControl } from '../persistence/mongo.ts';
 import type { Project } from '../projects/project.ts';
 import { type Collection, isPrivate, keysBuilt, noRowSecurity, type RowSecurity } from './collection.ts';
 import type { CustomIndex } from './indexes/custom-index.ts';
+import { withRequired } from './schema/partition.ts';
 
 /**
  * Callers see only `active` collections. `dropped`: deleted, with name and slot free. The record stays until no
@@ -21,7 +22,7 @@ type CollectionState = 'creating' | 'active' | 'deleting' | 'dropped';
 export interface CollectionRecord
   extends Pick<
     Collection,
-    'name' | 'schema' | 'searchLanguage' | 'closed' | 'feed' | 'ruleIndexes' | 'uniqueLists' | 'effects'
+    'name' | 'schema' | 'searchLanguage' | 'closed' | 'feed' | 'ruleIndexes' | 'uniqueLists' | 'effects' | 'partition'
   > {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
@@ -43,7 +44,8 @@ export interface CollectionRecord
 
 export const toCollection = (record: CollectionRecord): Collection => ({
   name: record.name,
-  schema: record.schema,
+  schema: withRequired(record.schema, record.partition),
+  ...(record.partition && { partition: record.partition }),
   rls: { ...noRowSecurity, ...record.rls },
   ...(record.searchLanguage && { searchLanguage: record.searchLanguage }),
   ...(record.closed && { closed: true }),
@@ -88,7 +90,7 @@ export const activeRecords = (project: Project, options: FindOptions): Promise<C
 export const activeCollections = async (project: Project): Promise<readonly Collection[]> =>
   (
     await activeRecords(project, {
-      projection: { name: 1, schema: 1, rls: 1, searchLanguage: 1, closed: 1, feed: 1, effects: 1 },
+      projection: { name: 1, schema: 1, rls: 1, searchLanguage: 1, closed: 1, feed: 1, effects: 1, partition: 1 },
     })
   ).map(toCollection);
 

@@ -105,6 +105,8 @@ export interface Collection {
   /** True if documents have no fields outside the schema. */
   readonly closed?: boolean;
   readonly effects?: readonly EffectInput[];
+  /** A required and immutable field; changes are told apart by its values. */
+  readonly partition?: string;
   /** Present if the collection has or had a changes feed. */
   readonly feed?: Feed | null;
   /** Distinguishes collections that had the same name; present with `feed`. */

@@ -21,6 +21,7 @@ import { collectionNameShape, isCollectionName, schemaError, usersCollection } f
 import { checkRules } from './rules/check-rules.ts';
 import { requireOwners } from './schema/field-rights.ts';
 import type { SearchLanguage } from './schema/field-types.ts';
+import { parsePartition } from './schema/partition.ts';
 import { deletionRefs, requireUsersStay } from './schema/references.ts';
 import {
   newFeed,
@@ -120,13 +121,15 @@ export interface CollectionInput {
   readonly closed?: boolean | undefined;
   readonly unique?: unknown;
   readonly effects?: unknown;
+  readonly partition?: unknown;
 }
 
 export const parseCollection = (
   name: string,
-  { schema: given, rls, searchLanguage, changes = false, closed = false, unique, effects: sent }: CollectionInput,
-  feed: Feed | null = newFeed(changes),
+  input: CollectionInput,
+  feed: Feed | null = newFeed(input.changes ?? false),
 ): Collection => {
+  const { schema: given, rls, searchLanguage, closed = false, unique, effects: sent } = input;
   requireCollectionName(name);
   const parsed = parseSchema(given);
   const schema = name === usersCollection ? toUsersSchema(parsed) : parsed;
@@ -139,7 +142,9 @@ export const parseCollection = (
   const effects = effectList({ name }, sent);
   requireFeedFits(name, schema, feed);
   if (name === usersCollection) requireUsersStay(schema);
-  requireIndexRoom(schema ?? [], feed?.on, uniqueLists.length + deletionRefs({ schema }).length);
+  const partition = parsePartition(name, schema, input.partition);
+  const others = uniqueLists.length + deletionRefs({ schema }).length + (partition === undefined ? 0 : 1);
+  requireIndexRoom(schema ?? [], feed?.on, others);
   return {
     name,
     schema: withoutOwnerDefault(schema, rowSecurity),
@@ -149,6 +154,7 @@ export const parseCollection = (
     ...(closed && { closed }),
     ...(uniqueLists.length > 0 && { uniqueLists }),
     ...(effects.length > 0 && { effects }),
+    ...(partition !== undefined && { partition }),
   };
 };
 

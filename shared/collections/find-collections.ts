@@ -149,6 +149,7 @@ export const summarize = async (project: Project, record: CollectionRecord) => (
   ...(record.closed && { closed: true }),
   ...(record.uniqueLists?.length && { unique: [...record.uniqueLists] }),
   ...(record.effects?.length && { effects: [...record.effects] }),
+  ...(record.partition && { partition: record.partition }),
   changes: record.feed?.on ?? false,
   documents: await documentsIn(project, record.name),
   createdAt: record.createdAt,

@@ -23,6 +23,7 @@ import { dropIndex } from './indexes/custom-indexes.ts';
 import { schemaError } from './names.ts';
 import { checkRules } from './rules/check-rules.ts';
 import { searchableFields } from './schema/field-types.ts';
+import { withRequired } from './schema/partition.ts';
 import { changedFeed, changedRowSecurity, type RowSecurityChanges } from './schema/row-security.ts';
 import { refuseConflicts, schemaConflict } from './schema/schema-changes.ts';
 
@@ -103,8 +104,17 @@ const save = async (before: CollectionRecord, now: Collection): Promise<Collecti
     ruleIndexes = [],
     uniqueLists = [],
     effects = [],
+    partition = '',
   } = now;
-  const options = { feed, ruleIndexes, closed, uniqueLists, effects, ...(searchLanguage && { searchLanguage }) };
+  const options = {
+    feed,
+    ruleIndexes,
+    closed,
+    uniqueLists,
+    effects,
+    partition,
+    ...(searchLanguage && { searchLanguage }),
+  };
   const changes = { schema, rls, ...options, updatedAt };
   const saved = await claimStale(leasedCollections, before, { $set: changes });
   if (!saved) throw schemaConflict('The collection was changed by someone else at the same time. Retry.');
@@ -147,6 +157,7 @@ export const updateCollection = async (
     closed,
     unique,
     effects,
+    partition,
     force = false,
   }: CollectionChanges,
 ) => {
@@ -167,12 +178,14 @@ export const updateCollection = async (
       closed: closed ?? before.closed,
       unique: unique === undefined ? before.uniqueLists : unique,
       effects: effects === undefined ? before.effects : effects,
+      partition: partition === undefined ? before.partition || null : partition,
     },
     changedFeed(before.feed ?? null, changes),
   );
   const now = await checkRules(project, parsed, false);
   requireRoomForSearch(now, before);
-  await refuseConflicts(project, now, toCollection(before), force);
+  const required = { ...now, schema: withRequired(now.schema, now.partition) };
+  await refuseConflicts(project, required, toCollection(before), force);
   const mark = await beginEdit(project, name);
   const tidy = () => finishEdit(project, name, mark, leftMs);
   try {

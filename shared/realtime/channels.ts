@@ -13,13 +13,15 @@ import { roomNamespace } from './rooms.ts';
 /** The namespace of all channels in the Event API. */
 export const channelNamespace = 'live';
 
-/** Who may subscribe to a channel: everyone, secret keys of a private collection, or one user. */
-export type Audience = 'everybody' | 'secret key' | { readonly userId: string };
+/** Who may subscribe to a channel: everyone, secret keys, one user, or everyone who may list a partition. */
+export type Audience = 'everybody' | 'secret key' | { readonly userId: string } | { readonly partition: string };
 
 /** A segment allows 50 letters, digits and dashes; a user's id may be any text. */
 const segmentOf = (audience: Audience): string => {
   if (audience === 'everybody') return 'all';
-  return audience === 'secret key' ? 'secret' : `user-${hash('sha256', audience.userId).slice(0, 32)}`;
+  if (audience === 'secret key') return 'secret';
+  if ('partition' in audience) return `in-${hash('sha256', audience.partition).slice(0, 30)}`;
+  return `user-${hash('sha256', audience.userId).slice(0, 32)}`;
 };
 
 /** An edit of the `read` rule or of the mode renames the channels, which ends subscriptions. */
@@ -32,10 +34,17 @@ const generationOf = ({ readSince, enabled, mode }: Collection['rls']): string =
 export const channelOf = ({ id = '', rls }: Collection, audience: Audience): string =>
   `/${channelNamespace}/${id}/${requiresFactor(rls) ? 'mfa-' : ''}${generationOf(rls)}${segmentOf(audience)}`;
 
-/** The channel of a caller with access; in a private collection each user has their own. */
-export const channelFor = (collection: Collection, { kind, userId = '' }: Caller): string => {
-  if (!isPrivate(collection.rls)) return channelOf(collection, 'everybody');
-  return channelOf(collection, kind === 'secret' ? 'secret key' : { userId });
+/** A partition as an audience. Another field of the collection gets other channels. */
+export const partitionOf = ({ partition = '' }: Collection, value: unknown): Audience => ({
+  partition: JSON.stringify([partition, String(value)]),
+});
+
+/** The channel of a caller with access; in a private collection each user has their own, otherwise each partition. */
+export const channelFor = (collection: Collection, { kind, userId = '' }: Caller, value?: unknown): string => {
+  const { rls, partition } = collection;
+  if (isPrivate(rls)) return channelOf(collection, kind === 'secret' ? 'secret key' : { userId });
+  if (partition === undefined) return channelOf(collection, 'everybody');
+  return channelOf(collection, value === undefined ? 'secret key' : partitionOf(collection, value));
 };
 
 export const ticketSeconds = 900;

@@ -62,11 +62,15 @@ const replacing = ({ _pos, ...document }: Document) => {
  * With a changes feed, the next write of the same command sets the position. Under row security the owner must match;
  * otherwise nothing is found and the `_id` is taken.
  */
-const replacements = ({ rls }: Collection, document: Document): readonly AnyBulkWriteOperation[] => {
+const replacements = ({ rls, partition }: Collection, document: Document): readonly AnyBulkWriteOperation[] => {
   const { _id } = document;
   const ownerField = ownerFieldOf(rls);
   const owned = ownerField === undefined ? {} : ownedBy(ownerField, document[ownerField] ?? null);
-  const found = ownerField === undefined ? { _id } : { _id, $or: [owned, ownedBy(ownerField, null)] };
+  const found = {
+    _id,
+    ...(ownerField !== undefined && { $or: [owned, ownedBy(ownerField, null)] }),
+    ...(partition !== undefined && { [partition]: { $in: [document[partition], null] } }),
+  };
   const stored = { _id, ...owned };
   const replace = { updateOne: { filter: found, update: replacing(document), upsert: true } };
   return document._pos === undefined ? [replace] : [replace, { updateOne: { filter: stored, update: movedNow } }];
@@ -92,13 +96,17 @@ interface Stored {
 
 const taken = { field: '_id', message: '_id already exists' } as const;
 
-/** With `replace`, the `_id` is only taken if another owner has the document. */
-const replaceErrors = ({ rls }: Collection, { line, document }: Prepared, failed: WriteError): LineError[] =>
-  lineErrors(line, writeFailure(failed, document)).map((error) =>
-    ownerFieldOf(rls) !== undefined && error.field === '_id'
-      ? { line, field: rls.ownerField, message: `${rls.ownerField} cannot change: the document has another owner` }
-      : error,
-  );
+/** With `replace`, the `_id` is only taken if the document has another owner or is in another partition. */
+const replaceErrors = ({ rls, partition }: Collection, { line, document }: Prepared, failed: WriteError): LineError[] =>
+  lineErrors(line, writeFailure(failed, document)).map((error) => {
+    const field = ownerFieldOf(rls) ?? partition;
+    if (field === undefined || error.field !== '_id') return error;
+    const why = [
+      ...(ownerFieldOf(rls) === undefined ? [] : ['the document has another owner']),
+      ...(partition === undefined ? [] : [`the document has another ${partition}`]),
+    ];
+    return { line, field, message: `${field} cannot change: ${why.join(', or ')}` };
+  });
 
 const replaceAll = async (db: Db, collection: Collection, batch: readonly Prepared[]): Promise<Stored> => {
   const writes = batch.map(({ document }) => replacements(collection, document));

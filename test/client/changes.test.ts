@@ -1,5 +1,6 @@
 import { beforeAll, expect, inject, test, vi } from 'vitest';
 import { type AnyShape, type Basalt, basalt } from '../../client/src/index.ts';
+import { Watching } from '../support/clients/watching.ts';
 import { newProject, type TestProject } from '../support/fixtures/project.ts';
 
 let project: TestProject;
@@ -66,4 +67,30 @@ test('changes throws errors of the service, and ABORTED when its signal ends it'
   const waiting = collection.changes({ signal: end.signal }).next();
   setTimeout(() => end.abort(), 100);
   await expect(waiting).rejects.toMatchObject({ code: 'ABORTED' });
+});
+
+test('live and changes find the partition in where, and report what is missing without it', async () => {
+  const schema = ['room', 'text'].map((key) => ({ key, type: 'String' }));
+  await project.addCollection({ name: 'lines', changes: true, schema, partition: 'room' });
+  const app = basalt(inject('stack').baseUrl, project.publishableKey).collection('lines');
+  const lines = server.collection('lines');
+  const watchings = [undefined, { limit: 5 }].map((window) => new Watching(app, { room: 'a' }, undefined, window));
+  try {
+    for (const watching of watchings) await watching.until(() => true);
+    const { _id } = await lines.insert({ room: 'a', text: 'mine' });
+    await lines.insert({ room: 'b', text: 'theirs' });
+    for (const watching of watchings) {
+      expect(await watching.until(({ length }) => length > 0)).toMatchObject([{ _id, text: 'mine' }]);
+    }
+    const changes = await Array.fromAsync(app.changes({ since: '0', where: { room: 'a' }, wait: 0 }));
+    expect(changes.map((change) => change._id)).toEqual([_id]);
+    await expect(app.changes({ since: '0' }).next()).rejects.toMatchObject({ code: 'INVALID_QUERY' });
+    const reported = Promise.withResolvers<unknown>();
+    vi.stubGlobal('reportError', reported.resolve);
+    watchings.push(new Watching(app, { text: 'mine' }));
+    expect(await reported.promise).toMatchObject({ code: 'INVALID_QUERY' });
+  } finally {
+    for (const watching of watchings) watching.end();
+    vi.unstubAllGlobals();
+  }
 });

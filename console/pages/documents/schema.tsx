@@ -91,7 +91,11 @@ export const Schema = () => {
           {collectionName !== 'users' && (
             <>
               <EffectsForm key={JSON.stringify([collection.effects])} projectId={projectId} collection={collection} />
-              <ChangesForm key={`${collection.changes}`} projectId={projectId} collection={collection} />
+              <ChangesForm
+                key={JSON.stringify([collection.changes, collection.partition, collection.schema])}
+                projectId={projectId}
+                collection={collection}
+              />
             </>
           )}
           <div class="row">

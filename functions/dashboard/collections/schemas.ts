@@ -96,6 +96,17 @@ const effects = v.optional(
   ),
 );
 
+/** Parsed by `parsePartition`. */
+const partition = v.optional(
+  v.pipe(
+    v.nullable(text),
+    v.metadata({
+      description:
+        'A field at the top, a String or Ref, that is then required and immutable: apps hear the changes of one of its values.',
+    }),
+  ),
+);
+
 export const NewCollectionBody = strictBody({
   name,
   schema,
@@ -105,6 +116,7 @@ export const NewCollectionBody = strictBody({
   closed,
   unique,
   effects,
+  partition,
 });
 export const CollectionChangesBody = strictBody({
   name: v.optional(name),
@@ -115,6 +127,7 @@ export const CollectionChangesBody = strictBody({
   closed,
   unique,
   effects,
+  partition,
   force: v.optional(
     v.pipe(flag, v.metadata({ description: 'true saves a schema that stored documents do not match.' })),
   ),
@@ -143,6 +156,7 @@ const Collection = v.object({
   closed: v.optional(v.boolean()),
   unique: v.optional(v.array(UniqueListAnswer)),
   effects: v.optional(v.array(anyDocument)),
+  partition: v.optional(v.string()),
   changes: v.boolean(),
   /** `null` while the customer's database is unavailable. */
   documents: v.nullable(v.number()),

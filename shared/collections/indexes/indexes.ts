@@ -74,16 +74,19 @@ const searchIndexes = (fields: readonly Field[], language: SearchLanguage): read
 /**
  * In private collections there is one order per owner, so that other owners' changes cost nothing and reveal nothing.
  */
-const feedIndexes = (rls: RowSecurity): readonly IndexDescription[] =>
+const feedIndexes = (rls: RowSecurity, partition: string | undefined): readonly IndexDescription[] =>
   [
     { name: `${managedPrefix}changes`, key: feedKeys() },
     ...(isPrivate(rls)
       ? [{ name: `${managedPrefix}changes_of_${rls.ownerField}`, key: feedKeys(rls.ownerField) }]
-      : []),
+      : partition === undefined
+        ? []
+        : [{ name: `${managedPrefix}changes_in_${partition}`, key: feedKeys(partition) }]),
   ].map((index) => ({ ...index, partialFilterExpression: { _pos: { $exists: true } } }));
 
-export const feedKeys = (ownerField?: string): Readonly<Record<string, 1>> =>
-  ownerField === undefined ? { _pos: 1 } : { [ownerField]: 1, _pos: 1 };
+/** The keys of the feed's index for all changes, or for those of one value of a field. */
+export const feedKeys = (field?: string): Readonly<Record<string, 1>> =>
+  field === undefined ? { _pos: 1 } : { [field]: 1, _pos: 1 };
 
 const oneUserEach = (key: string): IndexDescription => ({
   name: `${managedPrefix}${key}`,
@@ -113,6 +116,7 @@ export const managedIndexes = ({
   feed,
   ruleIndexes = [],
   uniqueLists = [],
+  partition,
 }: Omit<Collection, 'ownIndexes'>): readonly IndexDescription[] => {
   const isUsers = name === usersCollection;
   const fields = schema ?? [];
@@ -127,7 +131,7 @@ export const managedIndexes = ({
   for (const path of ruleIndexes) read.add(path);
   return [
     trashIndex,
-    ...(feed?.on ? feedIndexes(rls) : []),
+    ...(feed?.on ? feedIndexes(rls, partition) : []),
     ...fields.filter(({ unique }) => unique).map((field) => uniqueIndex(field, rls)),
     ...referenceIndexes({ schema }),
     ...uniqueLists.map((list) => listIndex({ schema, rls }, list)),

@@ -209,32 +209,35 @@ export const collectionsOf = (rule: RuleNode): ReadonlySet<string> => {
   return names;
 };
 
-const isField = (path: string, field: string): boolean => path.split('.', 1)[0] === field;
+/** Whether the value of a top-level field is unknown. */
+type IsUnknown = (field: string) => boolean;
 
-const operandHas = (operand: Operand, field: string): boolean => {
-  if (operand.kind === 'doc') return isField(operand.ref?.path ?? operand.path, field);
+const fieldOf = (path: string): string => path.split('.', 1)[0] ?? '';
+
+const operandHas = (operand: Operand, isUnknown: IsUnknown): boolean => {
+  if (operand.kind === 'doc') return isUnknown(fieldOf(operand.ref?.path ?? operand.path));
   if (operand.kind !== 'from') return false;
-  return someNode(operand.where, (node) => node.kind === 'compare' && operandHas(node.operand, field));
+  return someNode(operand.where, (node) => node.kind === 'compare' && operandHas(node.operand, isUnknown));
 };
 
 /**
- * A rule for a document with an unknown top-level field: whatever depends on the field has the outcome that lets the
- * rule allow more, so `outcome` is false below an odd number of `$not`.
+ * A rule for a document with unknown top-level fields: whatever depends on them has the outcome that lets the rule
+ * allow more, so `outcome` is false below an odd number of `$not`.
  */
-export const withoutField = (node: RuleNode, field: string, outcome = true): RuleNode => {
+export const withUnknown = (node: RuleNode, isUnknown: IsUnknown, outcome = true): RuleNode => {
   switch (node.kind) {
     case 'all':
     case 'any':
-      return { ...node, of: node.of.map((part) => withoutField(part, field, outcome)) };
+      return { ...node, of: node.of.map((part) => withUnknown(part, isUnknown, outcome)) };
     case 'not':
-      return { ...node, of: withoutField(node.of, field, !outcome) };
+      return { ...node, of: withUnknown(node.of, isUnknown, !outcome) };
     case 'compare': {
-      const depends = isField(node.path, field) || operandHas(node.operand, field);
+      const depends = isUnknown(fieldOf(node.path)) || operandHas(node.operand, isUnknown);
       return depends ? { kind: 'constant', at: node.at, outcome } : node;
     }
     case 'elements':
     case 'ref':
-      return isField(node.path, field) ? { kind: 'constant', at: node.at, outcome } : node;
+      return isUnknown(fieldOf(node.path)) ? { kind: 'constant', at: node.at, outcome } : node;
     default:
       return node;
   }

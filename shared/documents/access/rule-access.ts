@@ -8,7 +8,7 @@ import {
   type Outcome,
   type RuleNode,
   type Rules,
-  withoutField,
+  withUnknown,
 } from '../../collections/rules/rule.ts';
 import { isActive, isTrashed } from '../../collections/trash-conditions.ts';
 import { AppError } from '../../core/errors.ts';
@@ -193,6 +193,21 @@ export const requireList = async (context: AccessContext): Promise<void> => {
   requireUserIfNeeded(context, (await rulesOf(context.project, context.collection)).rules.list);
 };
 
+/**
+ * Throws 403 `RULE_DENIED` if `read` excludes every document with these values, whatever its other fields contain. Costs
+ * the look-ups of the rule.
+ */
+export const requireListOf = async (context: AccessContext, values: JsonObject): Promise<void> => {
+  if (!obeysRules(context)) return;
+  const { list } = (await rulesOf(context.project, context.collection)).rules;
+  const known = withUnknown(list, (field) => !Object.hasOwn(values, field));
+  if ((await decideOn(context, known, values)) === true) return;
+  throw new AppError(
+    'RULE_DENIED',
+    `The rule "read" of the collection "${context.collection.name}" allows no document with this value.`,
+  );
+};
+
 /** Throws if the caller can read no document, before the id is looked at: 401, or 404 if the rule is `false`. */
 export const requireGet = async (context: AccessContext, includeDeleted: boolean): Promise<void> => {
   if (context.caller.kind === 'publishable') requireValidTokenOf(context);
@@ -228,7 +243,13 @@ export const requireCreateWithout = async (
   field: string,
 ): Promise<void> => {
   const { create } = (await rulesOf(context.project, context.collection)).rules;
-  if ((await decideOn(context, withoutField(create, field), document)) !== true) {
+  if (
+    (await decideOn(
+      context,
+      withUnknown(create, (name) => name === field),
+      document,
+    )) !== true
+  ) {
     throw refusalOf(context, 'create', create);
   }
 };

@@ -3,18 +3,20 @@ import { ObjectId, Timestamp } from 'mongodb';
 import { type Collection, type Feed, isPrivate } from '../../collections/collection.ts';
 import { feedKeys } from '../../collections/indexes/indexes.ts';
 import { namesUser } from '../../collections/rules/rule.ts';
+import { typeAt } from '../../collections/schema/field-path.ts';
 import { isTrashed } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { mapConcurrent } from '../../core/concurrency.ts';
 import { AppError } from '../../core/errors.ts';
 import { JsonText } from '../../core/json.ts';
 import { currentRequest } from '../../core/request.ts';
+import { idOf } from '../../core/values.ts';
 import { databaseOf, onProject } from '../../persistence/mongo.ts';
 import { deserialize, findRaw, maxTimeMS, settled } from '../../persistence/raw-documents.ts';
 import type { Project } from '../../projects/project.ts';
 import { type AccessContext, visibilityFilter } from '../access/access.ts';
 import { unreadableFor } from '../access/field-rights.ts';
-import { listDecider, obeysRules, requireList } from '../access/rule-access.ts';
+import { listDecider, obeysRules, requireList, requireListOf } from '../access/rule-access.ts';
 import { rulesOf } from '../access/rules-of.ts';
 import { type Document, revisionOf } from '../document.ts';
 import { boundOf, measured, PageBudget } from '../page-size.ts';
@@ -38,6 +40,33 @@ import { requireConditions } from './preconditions.ts';
 
 /** The error for a collection without a feed, or with one that is still being turned on (409). */
 const notEnabled = (message: string): AppError => new AppError('CHANGES_NOT_ENABLED', message);
+
+/** The value of the partition that a caller asks for; `undefined` for the whole collection. */
+export type PartitionValue = string | ObjectId | undefined;
+
+const invalidPartition = (field: string, message: string): AppError =>
+  new AppError('INVALID_QUERY', message, { errors: [{ field, message }] });
+
+/**
+ * The partition that a caller names, as documents store it. Throws 400 `INVALID_QUERY`, whose `errors` name the field,
+ * if a publishable key names none or the collection has none; 403 `RULE_DENIED` if the caller can list nothing in it.
+ */
+export const requirePartition = async (context: AccessContext, given: string | undefined): Promise<PartitionValue> => {
+  const { collection, caller } = context;
+  const { name, partition } = collection;
+  if (partition === undefined) {
+    if (given === undefined) return undefined;
+    throw invalidPartition('partition', `The collection "${name}" has no partition. Leave partition out.`);
+  }
+  if (given === undefined) {
+    if (caller.kind === 'secret') return undefined;
+    const message = `The collection "${name}" is partitioned by "${partition}". Send partition with a value of this field.`;
+    throw invalidPartition(partition, message);
+  }
+  const value = typeAt(collection, partition)?.type === 'Ref' ? (idOf(given) ?? given) : given;
+  await requireListOf(context, { [partition]: value });
+  return value;
+};
 
 /**
  * The feed of a collection. Throws 401 if the caller may not list it, 409 if it has no feed or a feed that is not
@@ -83,12 +112,17 @@ const toChange = (project: Project, raw: Uint8Array, stored: Document, isHidden:
  * The changes that the caller may list, by an index that leads to nothing else. Throws 401 for a private collection
  * without a user.
  */
-const listed = (context: AccessContext) => {
+const listed = (context: AccessContext, value: PartitionValue) => {
+  const { partition } = context.collection;
+  if (partition !== undefined && value !== undefined && !isPrivate(context.collection.rls)) {
+    return { conditions: [{ [partition]: { $eq: value } } as Condition], hint: feedKeys(partition) };
+  }
+  const among = partition !== undefined && value !== undefined ? [{ [partition]: { $eq: value } } as Condition] : [];
   // Under rules the ids of changed documents are visible to everyone who may list; see `toChange`.
   if (obeysRules(context)) return { conditions: [], hint: feedKeys() };
   const own = visibilityFilter(context, false);
   return {
-    conditions: own ? [own] : [],
+    conditions: [...(own ? [own] : []), ...among],
     hint: own ? feedKeys(context.collection.rls.ownerField) : feedKeys(),
   };
 };
@@ -144,6 +178,7 @@ interface PageQuery {
   /** A condition as JSON. */
   readonly where: unknown;
   readonly limit: number;
+  readonly partition: PartitionValue;
 }
 
 /**
@@ -181,9 +216,9 @@ const hiddenAmong = async (context: AccessContext, among: readonly Document[]): 
 const findChanges = async (
   context: AccessContext,
   position: FeedPosition,
-  { limit, where }: PageQuery,
+  { limit, where, partition }: PageQuery,
 ): Promise<ChangePage> => {
-  const { conditions, hint } = listed(context);
+  const { conditions, hint } = listed(context, partition);
   const filter = allOf([...conditions, afterPosition(position)]);
   const [changes, places, budget]: [JsonText[], At[], PageBudget] = [[], [], new PageBudget()];
   const find = { filter, sort: { _pos: 1 }, hint, limit: limit + 1 } as const;
@@ -211,8 +246,13 @@ const findChanges = async (
 };
 
 /** The feed positions of the latest changes after one, in order; at most `limit`. */
-const findLatest = async (context: AccessContext, after: At, limit: number): Promise<readonly At[]> => {
-  const { conditions, hint } = listed(context);
+const findLatest = async (
+  context: AccessContext,
+  after: At,
+  limit: number,
+  partition: PartitionValue,
+): Promise<readonly At[]> => {
+  const { conditions, hint } = listed(context, partition);
   const filter = allOf([...conditions, afterPosition({ after, shown: [] })]);
   const find = { filter, sort: { _pos: -1 }, projection: { _id: 0, _pos: 1 }, hint, limit } as const;
   const places: At[] = [];
@@ -266,20 +306,23 @@ interface ChangesQuery {
   readonly wait: number;
   /** A condition as the text of its JSON. */
   readonly where?: string | undefined;
+  readonly partition?: string | undefined;
 }
 
 /**
- * A position belongs to one incarnation of a collection, the place of its documents, what the caller sees of them, and
- * the condition.
+ * A position belongs to one incarnation of a collection, the place of its documents, what the caller sees of them, the
+ * condition and the partition.
  */
-const viewOf = async (context: AccessContext, where: unknown): Promise<string> => {
+const viewOf = async (context: AccessContext, where: unknown, value: PartitionValue): Promise<string> => {
   const { project, collection, caller } = context;
-  const { id, rls } = collection;
+  const { id, rls, partition } = collection;
   const { kind, userId = '' } = caller;
   const isOfUser = obeysRules(context) && namesUser((await rulesOf(project, collection)).rules.list);
   const isOpen = !isPrivate(rls) && !isOfUser;
   const seen = isOpen ? ['all'] : kind === 'secret' ? ['secret'] : ['user', rls.ownerField, userId];
-  return JSON.stringify([project.id, databaseOf(project), id, ...seen, ...(where === undefined ? [] : [{ where }])]);
+  const of = value === undefined ? {} : { partition, value };
+  const asked = where === undefined && value === undefined ? [] : [{ where, ...of }];
+  return JSON.stringify([project.id, databaseOf(project), id, ...seen, ...asked]);
 };
 
 /** Where a feed begins. */
@@ -292,8 +335,12 @@ export const beginOf = ({ from }: Feed): FeedPosition => ({
 const maxLatest = 2000;
 
 /** The position after which only new changes are shown. */
-export const positionOfNow = async (context: AccessContext, begin: FeedPosition): Promise<FeedPosition> => {
-  const latest = await findLatest(context, begin.after, maxLatest);
+export const positionOfNow = async (
+  context: AccessContext,
+  begin: FeedPosition,
+  partition?: PartitionValue,
+): Promise<FeedPosition> => {
+  const latest = await findLatest(context, begin.after, maxLatest, partition);
   const isCut = latest.length === maxLatest;
   const [oldest = begin.after, ...shown] = latest;
   return movedOn(isCut ? { after: oldest, shown: [] } : begin, isCut ? shown : latest, false);
@@ -329,11 +376,12 @@ export const listChanges = async (context: AccessContext, query: ChangesQuery, s
   const { since, limit, wait } = query;
   const where = query.where === undefined ? undefined : parseSentWhere(query.where, sent);
   if (where !== undefined) await requireConditions(context, parseWhere(context.collection, where));
-  const view = await viewOf(context, where);
+  const partition = await requirePartition(context, query.partition);
+  const view = await viewOf(context, where, partition);
   const { readSince } = context.collection.rls;
   const begin = beginOf(feed);
   if (since === undefined) {
-    const next = await encodePosition(view, await positionOfNow(context, begin));
+    const next = await encodePosition(view, await positionOfNow(context, begin, partition));
     return { changes: [], next, more: false };
   }
   const position =
@@ -341,7 +389,7 @@ export const listChanges = async (context: AccessContext, query: ChangesQuery, s
       ? begin
       : await decodePosition(view, since, readSince && readSince > feed.readyAt ? readSince : feed.readyAt);
   const waitMs = Math.min(wait * 1000, context.project.placement.kind === 'managed' ? wait * 1000 : maxOwnWaitMs);
-  const look = () => findChanges(context, position, { limit, where });
+  const look = () => findChanges(context, position, { limit, where, partition });
   const { changes, places, more } = await waited(look, waitMs);
   return { changes, next: await encodePosition(view, movedOn(position, places, more)), more };
 };

@@ -9,6 +9,7 @@ import {
   channelFor,
   channelOf,
   issueTicket,
+  partitionOf,
   publishAddress,
   publishEvents,
   ticketSeconds,
@@ -18,7 +19,7 @@ import { mayListWithoutUser } from '../access/rule-access.ts';
 import { type Document, presentStored, revisionOf } from '../document.ts';
 import type { Rooms } from '../rooms.ts';
 import { wireDocument } from '../wire.ts';
-import { requireFeed } from './changes.ts';
+import { requireFeed, requirePartition } from './changes.ts';
 import { publishLater } from './joint-scope.ts';
 
 /** A message contains a document of up to so many bytes of JSON. */
@@ -41,9 +42,16 @@ const nudgeOf = async (project: Project, collection: Collection, stored: Documen
   return JSON.stringify({ collection: collection.name, _id, rev: revisionOf(stored), ...state });
 };
 
-/** A private document is published to its owner and to the secret key. */
-const audiencesOf = ({ rls }: Collection, { [rls.ownerField]: owner }: Document): readonly Audience[] => {
-  if (!isPrivate(rls)) return ['everybody'];
+/** A private document is published to its owner and to the secret key, one of a partition to that and the secret key. */
+const audiencesOf = (collection: Collection, stored: Document): readonly Audience[] => {
+  const { rls, partition } = collection;
+  const owner = stored[rls.ownerField];
+  if (!isPrivate(rls)) {
+    if (partition === undefined) return ['everybody'];
+    const value = stored[partition] ?? undefined;
+    // Of too many messages the last are not sent.
+    return value === undefined ? ['secret key'] : [partitionOf(collection, value), 'secret key'];
+  }
   const userId = owner instanceof ObjectId ? owner.toHexString() : owner;
   return typeof userId === 'string' ? ['secret key', { userId }] : ['secret key'];
 };
@@ -77,46 +85,67 @@ export const publishChange = async (context: AccessContext, written: readonly Do
   );
 };
 
+/** A collection, or one partition of it. */
+interface Subscription {
+  readonly collection: Collection;
+  readonly partition?: string | undefined;
+}
+
+/**
+ * The channels of collections by name, and those of partitions. Throws 401, 409 `CHANGES_NOT_ENABLED`, and the errors of
+ * `requirePartition`.
+ */
+const channelsFor = async (
+  project: Project,
+  subscriptions: readonly Subscription[],
+  callerOf: (collection: Collection) => Caller,
+) => {
+  const channels: Record<string, string> = {};
+  const partitions: { readonly collection: string; readonly partition: string; readonly channel: string }[] = [];
+  for (const { collection, partition } of subscriptions) {
+    const caller = callerOf(collection);
+    const context = { project, collection, caller };
+    await requireFeed(context);
+    const channel = channelFor(collection, caller, await requirePartition(context, partition));
+    if (partition === undefined) channels[collection.name] = channel;
+    else partitions.push({ collection: collection.name, partition, channel });
+  }
+  const all = [...Object.values(channels), ...partitions.map(({ channel }) => channel)];
+  return { all, listed: { channels, ...(partitions.length > 0 && { partitions }) } };
+};
+
 /** A ticket outlives the name of its rooms by this time, so that events on the way are not rejected. */
 const roomGraceSeconds = 10;
 
 /**
- * A ticket for the channels of collections that the caller may list and that have a changes feed, and for `opened`
- * rooms. `callerOf` throws for callers who may not; one error rejects all: 401, 409 `CHANGES_NOT_ENABLED`. Costs no
- * command. Returns the address, `wss://…/event/realtime`, the seconds after which to get another one, and each
- * channel; `null` if live updates are not deployed.
+ * A ticket for the channels of collections, or of their partitions, that the caller may list and that have a changes
+ * feed, and for `opened` rooms. `callerOf` throws for callers who may not; one error rejects all: 401, 409
+ * `CHANGES_NOT_ENABLED`. Costs no command, except the look-ups of rules for partitions. Returns the address,
+ * `wss://…/event/realtime`, the seconds after which to get another one, and each channel; `null` if live updates are
+ * not deployed.
  */
 export const createTicket = async (
   project: Project,
-  collections: readonly Collection[],
+  subscriptions: readonly Subscription[],
   callerOf: (collection: Collection) => Caller,
   opened?: Rooms,
 ) => {
-  let caller: Caller = { kind: 'publishable' };
-  const channels: Record<string, string> = {};
-  for (const collection of collections) {
-    caller = callerOf(collection);
-    await requireFeed({ project, collection, caller });
-    channels[collection.name] = channelFor(collection, caller);
-  }
+  const { all, listed } = await channelsFor(project, subscriptions, callerOf);
+  const last = subscriptions.at(-1);
   const { REALTIME_URL: url } = realtimeSettings();
   if (url === undefined) return { url: null, ticket: null, expiresIn: 0, channels: {}, ...(opened && { rooms: [] }) };
   if (!opened) {
-    return {
-      url,
-      ticket: await issueTicket(project, caller, Object.values(channels)),
-      expiresIn: ticketSeconds,
-      channels,
-    };
+    const caller: Caller = last ? callerOf(last.collection) : { kind: 'publishable' };
+    return { url, ticket: await issueTicket(project, caller, all), expiresIn: ticketSeconds, ...listed };
   }
   const { rooms, mayPublish, secondsLeft } = opened;
-  const all = [...Object.values(channels), ...new Set(rooms.map(({ channel }) => channel))];
+  const withRooms = [...all, ...new Set(rooms.map(({ channel }) => channel))];
   const options = { seconds: secondsLeft + roomGraceSeconds, publishes: mayPublish };
   return {
     url,
-    ticket: await issueTicket(project, opened.caller, all, options),
+    ticket: await issueTicket(project, opened.caller, withRooms, options),
     expiresIn: secondsLeft,
-    channels,
+    ...listed,
     rooms,
   };
 };

@@ -21,13 +21,17 @@ import { type Emptied, emptyTombstones } from './tombstones.ts';
 const runMs = 60_000;
 const collectionsAtOnce = 100;
 
-type Purgeable = Pick<CollectionRecord, '_id' | 'name' | 'trashEmptied' | 'rls' | 'feed'>;
+type Purgeable = Pick<CollectionRecord, '_id' | 'name' | 'trashEmptied' | 'rls' | 'feed' | 'partition'>;
 
 /** The collections after `name`, in order. Users have no trash. */
 const collectionsAfter = (project: Project, name: string): Promise<Purgeable[]> =>
   collectionRecords.find(
     { projectId: new ObjectId(project.id), state: 'active', name: { $gt: name, $ne: usersCollection } },
-    { projection: { name: 1, trashEmptied: 1, rls: 1, feed: 1 }, sort: { name: 1 }, limit: collectionsAtOnce },
+    {
+      projection: { name: 1, trashEmptied: 1, rls: 1, feed: 1, partition: 1 },
+      sort: { name: 1 },
+      limit: collectionsAtOnce,
+    },
   );
 
 /** The trash was emptied; documents trashed from now on are kept again. */
@@ -75,10 +79,10 @@ const purgeExpired = async (project: Project, collection: Emptied, deadline: num
 
 const purgeCollection = async (
   project: Project,
-  { _id, name, trashEmptied, rls, feed = null }: Purgeable,
+  { _id, name, trashEmptied, rls, feed = null, partition }: Purgeable,
   deadline: number,
 ): Promise<Removal> => {
-  const collection: Emptied = { name, rls: { ...noRowSecurity, ...rls }, feed };
+  const collection: Emptied = { name, rls: { ...noRowSecurity, ...rls }, feed, ...(partition && { partition }) };
   const expired = await purgeExpired(project, collection, deadline);
   const database = databaseOf(project);
   const until = trashEmptied?.[database];

@@ -19,7 +19,7 @@ import { allOf, type Condition } from '../query/condition.ts';
 import { movedNow, tombstoned } from './stamps.ts';
 
 /** The parts of a collection that deletions need. */
-export type Emptied = Pick<Collection, 'name' | 'rls' | 'feed'>;
+export type Emptied = Pick<Collection, 'name' | 'rls' | 'feed' | 'partition'>;
 
 /**
  * The update that makes documents tombstones, which stay for the changes feed for the 30 days of the trash. It is
@@ -35,13 +35,14 @@ const burial = (counting: Counting, more: MongoDocument = {}): MongoDocument => 
 const isFull: Condition = { _gone: false };
 
 /** Keeps only what the feed shows of a tombstone, and to whom. */
-const emptied = ({ rls }: Emptied): MongoDocument[] => {
+const emptied = ({ rls, partition }: Emptied): MongoDocument[] => {
   const ownerField = ownerFieldOf(rls);
   return [
     {
       $replaceWith: {
         _id: '$_id',
         ...(ownerField !== undefined && { [ownerField]: `$${ownerField}` }),
+        ...(partition !== undefined && { [partition]: `$${partition}` }),
         isDeleted: { $literal: true },
         deletedAt: '$deletedAt',
         _rev: '$_rev',

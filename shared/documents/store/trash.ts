@@ -25,9 +25,11 @@ import { changeDocument, setFields } from './update.ts';
 import { mustHaveRoom, nothingAdded } from './validate.ts';
 import { shownToWriter, type WrittenDocument } from './written.ts';
 
-/** What is read of a document that a write deletes: its revision and its owner. */
-const ofDeleted = ({ rls }: Collection) =>
-  ({ isDeleted: 1, ...(rls.ownerField !== '' && { [rls.ownerField]: 1 as const }), [revisionField]: 1 }) as const;
+/** What is read of a document that a write deletes: its revision, its owner and its partition. */
+const ofDeleted = ({ rls, partition = '' }: Collection): Readonly<Record<string, 1>> => {
+  const names = ['isDeleted', revisionField, rls.ownerField, partition].filter((name) => name !== '');
+  return Object.fromEntries(names.map((name) => [name, 1]));
+};
 
 /** Publishes a tombstone, which the command that made it does not return. */
 const tellOf = async (context: AccessContext, _id: ObjectId): Promise<void> => {

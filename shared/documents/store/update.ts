@@ -465,6 +465,18 @@ const keepsOwner = (collection: Collection, owner: unknown, mayClaim: boolean): 
   };
 };
 
+const partitionImmutable = (field: string): AppError =>
+  validationFailed({ field, message: `${field} cannot change: it is the partition of the collection` });
+
+/** The unchanged partition may be sent along. A document without one, older than the setting, may get it. */
+const keepsPartition = (field: string, value: unknown): Guard => ({
+  filter: { [field]: { $in: [value, null] } },
+  refusal: (document) => {
+    const now = document[field] ?? null;
+    return now === null || isSameOwner(now, value) ? undefined : partitionImmutable(field);
+  },
+});
+
 /** The owner field of a collection under row security. No update changes it once it is set. */
 const immutableField = ({ rls }: Collection): string | undefined => ownerFieldOf(rls);
 
@@ -533,6 +545,9 @@ export const planUpdate = (collection: Collection, body: JsonObject, mayClaim = 
   const ofOwner =
     owner !== undefined && Object.hasOwn(set, owner) ? [keepsOwner(collection, set[owner], mayClaim)] : [];
   if (operated.some((path) => rootOf(path) === owner)) ofOwner.push(mustKeepOwner(ownerImmutable()));
+  const { partition = '' } = collection;
+  if (operated.some((path) => rootOf(path) === partition)) throw partitionImmutable(partition);
+  const ofPartition = Object.hasOwn(set, partition) ? [keepsPartition(partition, set[partition])] : [];
   const ofArrays = arrayGuards(fields, set, (document) => appliedBy(set).to(document));
   return {
     sent,
@@ -544,6 +559,7 @@ export const planUpdate = (collection: Collection, body: JsonObject, mayClaim = 
     size: added.stored,
     guards: [
       ...ofOwner,
+      ...ofPartition,
       ...guards,
       ...ofArrays,
       ...operatorGuards(collection, operations),

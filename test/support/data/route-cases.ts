@@ -169,6 +169,7 @@ const bodies = {
     closed: true,
     unique: [{ fields: ['text'], ignoreCase: true, keepTrashed: true }],
     effects: [],
+    partition: 'text',
   },
   'update-collection': {
     name: 'sample',
@@ -179,6 +180,7 @@ const bodies = {
     closed: true,
     unique: [{ fields: ['text'], ignoreCase: true, keepTrashed: true }],
     effects: [],
+    partition: 'text',
     force: true,
   },
   'create-webhook': {
