@@ -18,6 +18,8 @@ process.env.USAGE_SECONDS = '10';
 
 let project: TestProject;
 
+const missing = { key: () => project.secretKey, id: '0'.repeat(24) };
+
 beforeAll(async () => {
   const schema = [
     { key: 'title', type: 'String', maxLength: 5 },
@@ -26,6 +28,11 @@ beforeAll(async () => {
   project = await newProject([
     { name: 'notes', schema },
     { name: 'diaries', rls: { enabled: true, mode: 'private' } },
+    {
+      name: 'sales',
+      rls: { enabled: true, mode: 'private' },
+      effects: [{ on: 'create', writes: [{ op: 'delete', collection: 'diaries', id: missing.id }], trusted: true }],
+    },
   ]);
 });
 
@@ -42,7 +49,6 @@ const refusals = async (query = '') => {
   return (await project.developer.dashboard<{ data: Awaited<ReturnType<typeof listRefusals>> }>('GET', path)).body.data;
 };
 
-const missing = { key: () => project.secretKey, id: '0'.repeat(24) };
 const getMissing = () =>
   invoke(getDocument, { key: missing.key(), params: { collectionName: 'notes', id: missing.id } });
 
@@ -202,4 +208,14 @@ describe('the log of rejected requests', () => {
   ])('shows %s as %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
+});
+
+test('the log has what an effect did in full, although the caller sees neither field nor message', async () => {
+  const token = await project.tokenFor(newId().toHexString());
+  const sale = { key: project.publishableKey, token, params: { collectionName: 'sales' }, method: 'POST', body: {} };
+  const { status, body } = await invoke(createDocument, sale);
+  const place = { index: 0, effect: 0, write: 0 };
+  expect([status, body.code, body.errors]).toEqual([409, 'EFFECT_REFUSED', [place]]);
+  const [found] = (await refusals('?code=EFFECT_REFUSED')).items;
+  expect(found?.effect).toEqual([{ ...place, message: 'Document not found' }]);
 });
