@@ -29,6 +29,7 @@ const collectionIndexes: readonly IndexDescription[] = [
   { key: { projectId: 1, name: 1 }, name: 'name' },
   { key: { state: 1, updatedAt: 1 }, name: 'state' },
   { key: { editingSince: 1 }, name: 'editing', sparse: true },
+  { key: { effectsDueAt: 1 }, name: 'effects', sparse: true },
 ];
 
 /** Collection → indexes. The unique ones decide between concurrent callers. */

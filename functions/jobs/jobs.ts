@@ -108,6 +108,10 @@ export const jobs = defineJobs({
     summary: 'Wake webhooks whose queue messages were lost',
     starts: { everyMinutes: 1 },
   },
+  'run-effects': {
+    summary: 'Queue emails of effects whose messages were lost',
+    starts: { everyMinutes: 1 },
+  },
   'requeue-mail': {
     summary: 'Requeue lost emails',
     starts: { everyMinutes: 5 },

@@ -4,6 +4,7 @@ import { isOurs } from '../../shared/core/errors.ts';
 import { log, logFailure } from '../../shared/core/log.ts';
 import { workFor } from '../../shared/core/request.ts';
 import { removeIdleUsers } from '../../shared/deletion/users.ts';
+import { runEffects } from '../../shared/documents/effects/run-effects.ts';
 import { deleteFilesOfCollection } from '../../shared/documents/files.ts';
 import { runCascades } from '../../shared/documents/store/cascade-job.ts';
 import { runPurge } from '../../shared/documents/store/purge.ts';
@@ -20,6 +21,8 @@ const run = async (task: Task): Promise<void> => {
       return runCascades(task.projectId);
     case 'remove-files':
       return deleteFilesOfCollection(task.projectId, task.collection);
+    case 'run-effects':
+      return runEffects(task.projectId, task.collection);
     case 'transfer':
       return runTransfer(task.transferId);
   }

@@ -287,6 +287,7 @@ const grants = defineGrants({
       'persistence/work-queue.ts#queueTask',
       'persistence/work-queue.ts#queueTasks',
       'documents/store/cascade-records.ts#wakeCascades',
+      'documents/effects/wake.ts#queueEffects',
     ],
     statement: ({ workQueue }) => onQueue(workQueue, ['SendMessage']),
     variables: workQueueUrl,
@@ -347,6 +348,7 @@ const grants = defineGrants({
       'mail/quota.ts#refundQuota',
       'mail/quota.ts#confirmQuota',
       'mail/quota.ts#mailUsage',
+      'mail/effect-mail.ts#queueEffectMail',
     ],
     statement: (stores) =>
       onItems(stores, [everyProject, everyOwner, leadingKeys('service')], ['GetItem', 'UpdateItem']),

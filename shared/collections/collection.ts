@@ -136,8 +136,8 @@ export const keysBuilt = (keys: IndexKeys, rls: StoredRowSecurity): IndexKeys =>
   return [[rls.ownerField, 1], ...keys.filter(([path]) => path !== rls.ownerField)];
 };
 
-/** Never returned: revision, feed position, fuse, tombstone marker. */
-export const hiddenFields: readonly string[] = ['_rev', '_pos', '_gone', '_fuse'];
+/** Never returned: revision, feed position, fuse, tombstone marker, pending work of effects. */
+export const hiddenFields: readonly string[] = ['_rev', '_pos', '_gone', '_fuse', '_effects'];
 
 /** Only the service writes these. */
 export const systemFields: ReadonlySet<string> = new Set([

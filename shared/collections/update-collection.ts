@@ -17,6 +17,7 @@ import {
   toCollection,
 } from './collection-record.ts';
 import { type CollectionInput, noteReferences, parseCollection } from './create-collection.ts';
+import { sendsMail } from './effects/effect.ts';
 import { summarize } from './find-collections.ts';
 import { buildConstraints, outOfTime, tidyIndexes } from './indexes/build.ts';
 import { dropIndex } from './indexes/custom-indexes.ts';
@@ -116,7 +117,11 @@ const save = async (before: CollectionRecord, now: Collection): Promise<Collecti
     ...(searchLanguage && { searchLanguage }),
   };
   const changes = { schema, rls, ...options, updatedAt };
-  const saved = await claimStale(leasedCollections, before, { $set: changes });
+  const begins = sendsMail(now) && !before.effectsDueAt;
+  const saved = await claimStale(leasedCollections, before, {
+    $set: { ...changes, ...(begins && { effectsDueAt: new Date(clock.now()) }) },
+    ...(!sendsMail(now) && { $unset: { effectsDueAt: '' } }),
+  });
   if (!saved) throw schemaConflict('The collection was changed by someone else at the same time. Retry.');
   return saved;
 };

@@ -87,8 +87,9 @@ export const isAt = (revision: number): MongoDocument => ({ $expr: { $eq: [curre
 
 /** A document without its hidden fields. */
 export const withoutHidden = (document: Document): Document => {
-  if (!('_rev' in document || '_pos' in document || '_gone' in document || '_fuse' in document)) return document;
-  const { _rev, _pos, _gone, _fuse, ...shown } = document;
+  const isBare = !('_rev' in document || '_pos' in document || '_gone' in document || '_fuse' in document);
+  if (isBare && !('_effects' in document)) return document;
+  const { _rev, _pos, _gone, _fuse, _effects, ...shown } = document;
   return shown;
 };
 

@@ -22,6 +22,7 @@ const rev = Buffer.from('_rev');
 const pos = Buffer.from('_pos');
 const gone = Buffer.from('_gone');
 const fuse = Buffer.from('_fuse');
+const effects = Buffer.from('_effects');
 
 const isDeleted = Buffer.from('isDeleted');
 const deletedAt = Buffer.from('deletedAt');
@@ -86,6 +87,7 @@ class DocumentWriter {
     }
     if (isNamed(bytes, name, end, pos)) return type === timestampType ? from + 8 : -1;
     if (isNamed(bytes, name, end, fuse)) return type === arrayType ? from + getInt32LE(bytes, from) : -1;
+    if (isNamed(bytes, name, end, effects)) return type === objectType ? from + getInt32LE(bytes, from) : -1;
     if (isNamed(bytes, name, end, gone)) return type === boolType ? from + 1 : -1;
     return 0;
   }

@@ -7,7 +7,7 @@ import type { Project } from '../projects/project.ts';
 import { open, seal } from '../projects/sealed.ts';
 import { providerKeyId } from '../projects/settings.ts';
 import { type AccountKey, builtInTemplates, requiredVariables } from './templates/built-in.ts';
-import { containsVariable, type MailContent, renderTemplate } from './templates/render.ts';
+import { containsVariable, type MailContent, renderTemplate, type Variables } from './templates/render.ts';
 import { findCustomByKey } from './templates/templates.ts';
 
 interface AccountMail {
@@ -62,7 +62,15 @@ export interface UnwrittenMail extends Pick<AccountMail, 'template'> {
   readonly variables: AccountVariables;
 }
 
-export type JobContent = (WrittenMail | UnwrittenMail) & {
+/** An email of an effect; its template is looked up when it is sent. */
+interface TemplateMail {
+  readonly kind: 'effect';
+  /** Id, name or key. */
+  readonly template: string;
+  readonly variables: Variables;
+}
+
+export type JobContent = (WrittenMail | UnwrittenMail | TemplateMail) & {
   /** Sender name. */
   readonly siteName: string;
 };

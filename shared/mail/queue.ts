@@ -1,6 +1,6 @@
 import { clock, dayMs } from '../core/clock.ts';
 import { mailQueueSettings, mailSettings } from '../core/config.ts';
-import { log } from '../core/log.ts';
+import { log, tryOrLog } from '../core/log.ts';
 import { type PageJob, type Requeued, requeue, workThroughPages } from '../persistence/jobs.ts';
 import { sendMessage, sendMessages, delayMessage as setDelay } from '../persistence/sqs.ts';
 import { delayAfter } from '../persistence/work-queue.ts';
@@ -9,6 +9,12 @@ import type { QuotaReservation } from './quota.ts';
 
 /** Throws 503 `SERVICE_UNAVAILABLE` if the queue does not accept the id. */
 export const enqueueJob = (jobId: string): Promise<void> => sendMessage(mailQueueSettings().MAIL_QUEUE_URL, jobId);
+
+/** If the queue does not accept the id, `requeue-mail` finds the email. */
+export const enqueue = (id: string): Promise<boolean> =>
+  tryOrLog('error', { message: 'The queue did not accept an email, which will be late', mail: id }, () =>
+    enqueueJob(id),
+  );
 
 /** Up to ten ids; returns how many the queue accepted. */
 const enqueueJobs = (jobIds: readonly string[]): Promise<number> =>

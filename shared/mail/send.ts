@@ -1,7 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { earlierIds, newId } from '../core/ids.ts';
-import { tryOrLog } from '../core/log.ts';
 import { requestIdNow } from '../core/request.ts';
 import { onDuplicateKey } from '../core/retry.ts';
 import type { Project } from '../projects/project.ts';
@@ -9,7 +8,7 @@ import { checkContent, checkMail, type MailBody, type MailRequest } from './chec
 import { type JobContent, sealContent, type UnwrittenMail } from './content.ts';
 import { requireVerifiedOwner, sharedUse } from './limits.ts';
 import { type MailJob, type MailLog, mailLogs } from './log.ts';
-import { enqueueJob, jobSlot, lostAfter } from './queue.ts';
+import { enqueue, enqueueJob, jobSlot, lostAfter } from './queue.ts';
 import { countRows, type MailUsage, mailUsage, type QuotaReservation, reserveSlots } from './quota.ts';
 import { receiversOf } from './suppressions.ts';
 import { builtInTemplates, isBuiltInKey } from './templates/built-in.ts';
@@ -42,7 +41,8 @@ export const newJob = (seconds = 0): MailJob => {
   return { leasedUntil: new Date(0), lostAt: lostAfter(seconds), ...(requestId !== undefined && { requestId }) };
 };
 
-const sendingJob = async (_id: ObjectId, content: JobContent, slots?: QuotaReservation): Promise<MailJob> => ({
+/** Without `slots` the email needs no quota. */
+export const sendingJob = async (_id: ObjectId, content: JobContent, slots?: QuotaReservation): Promise<MailJob> => ({
   ...newJob(),
   content: await sealContent(content, _id),
   ...(slots && jobSlot(slots, _id.toHexString())),
@@ -65,12 +65,6 @@ const contentOf = async (project: Project, request: MailRequest): Promise<MailTe
   const template = await findTemplate(project, request.template);
   return { content: checkContent(renderTemplate(template, request.variables)), templateUsed: template.name };
 };
-
-/** If the queue does not accept the id, `requeue-mail` finds the email. */
-const enqueue = (id: string): Promise<boolean> =>
-  tryOrLog('error', { message: 'The queue did not accept an email, which will be late', mail: id }, () =>
-    enqueueJob(id),
-  );
 
 const toAcceptedMail = (
   { _id, usingByok }: { readonly _id: ObjectId; readonly usingByok: boolean },

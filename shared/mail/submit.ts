@@ -7,11 +7,14 @@ import { AppError } from '../core/errors.ts';
 import { describeError, log } from '../core/log.ts';
 import { type OutgoingMail, postMail, type SendOutcome, sharedProviderKey } from '../outbound/resend.ts';
 import { findProjectById } from '../projects/find-project.ts';
-import { customerProviderKey, fromOf, openContent, renderAccountMail } from './content.ts';
+import { checkContent } from './check-mail.ts';
+import { customerProviderKey, fromOf, type JobContent, openContent, renderAccountMail } from './content.ts';
 import { type MailLog, mailLogs, mailTag } from './log.ts';
 import { mailRuns, slotOf } from './queue.ts';
 import { confirmQuota, refundQuota } from './quota.ts';
 import { receiversOf } from './suppressions.ts';
+import { renderTemplate } from './templates/render.ts';
+import { findAnyTemplate } from './templates/templates.ts';
 
 /** Longest wait of a run; for a longer one the message goes back to the queue. */
 const maxWaitMs = 3000;
@@ -76,21 +79,27 @@ const accountOf = async ({ projectId, usingByok }: MailLog): Promise<Account | u
   return apiKey ? { name: project.id, apiKey, from: project.providerFromEmail } : undefined;
 };
 
+/** The words of an email. Throws 404 `TEMPLATE_NOT_FOUND`, 400 `INVALID_MAIL` for a template that an effect names. */
+const writtenBy = async ({ projectId, usingByok }: MailLog, content: JobContent) => {
+  if (content.kind === 'written') return content;
+  const { siteName } = content;
+  const id = projectId?.toHexString() ?? null;
+  if (content.kind === 'account') {
+    // The shared key only sends built-in templates, so that nobody can send their own text to any address that signs up.
+    const wordsOf = usingByok ? id : null;
+    const rendered = await renderAccountMail({ wordsOf, template: content.template, siteName }, content.variables);
+    return { ...rendered, replyTo: [] };
+  }
+  const template = await findAnyTemplate({ id: id ?? '', name: siteName }, content.template);
+  return { ...checkContent(renderTemplate(template, content.variables)), replyTo: [] };
+};
+
 const compose = async (mail: MailLog, sealed: string, account: Account): Promise<OutgoingMail> => {
   const content = await openContent(sealed, mail._id);
-  const { siteName } = content;
-  // The shared key only sends built-in templates, so that nobody can send their own text to any address that signs up.
-  const wordsOf = mail.usingByok ? (mail.projectId?.toHexString() ?? null) : null;
-  const written =
-    content.kind === 'written'
-      ? content
-      : {
-          ...(await renderAccountMail({ wordsOf, template: content.template, siteName }, content.variables)),
-          replyTo: [],
-        };
+  const written = await writtenBy(mail, content);
   const [to = []] = mail.projectId === null ? [mail.to] : await receiversOf(mail.projectId.toHexString(), [mail]);
   return {
-    from: fromOf(account.from, siteName),
+    from: fromOf(account.from, content.siteName),
     to,
     replyTo: written.replyTo,
     subject: written.subject,
@@ -112,6 +121,9 @@ const submit = async (mail: MailLog, sealed: string): Promise<Submission> => {
   return { outcome, subject: outgoing.subject };
 };
 
+/** Errors that a retry meets too. */
+const finalCodes: ReadonlySet<string> = new Set(['NOT_SET_UP', 'TEMPLATE_NOT_FOUND', 'INVALID_MAIL']);
+
 /** Makes one attempt to send the email of an acquired job. Never throws. */
 export const submitMail = async (mail: MailLog): Promise<Submission> => {
   const sealed = mail.job?.content;
@@ -120,7 +132,7 @@ export const submitMail = async (mail: MailLog): Promise<Submission> => {
   try {
     return await submit(mail, sealed);
   } catch (error) {
-    if (error instanceof AppError && error.code === 'NOT_SET_UP') return rejected(error.message);
+    if (error instanceof AppError && finalCodes.has(error.code)) return rejected(error.message);
     log.error({ job: 'deliver-mail', mail: mail._id.toHexString(), error: describeError(error) });
     return postponed('The mail could not be prepared', 0);
   }

@@ -79,6 +79,14 @@ export const anonymousAccounts = { in: ['rate'], sk: 'anonymous#{hour}', by: 'ac
 
 /** Mails of a month, rows of their log, mails whose place may come back. Expires 400 days after the month began. */
 export const mailMonth = { in: ['project'], sk: 'quota#mail#{month}', by: 'mail' } as const;
+/** The latest email of an effect about a document to an address. Expires an hour after it. */
+export const effectMail = { in: ['project'], sk: 'effect#{collection}#{id}#{key}#{addressKey}', by: 'mail' } as const;
+/** That an effect has sent an email to an address in a day. Expires a day after the day. */
+export const effectMailOfDay = { in: ['project'], sk: 'effect-day#{day}#{effect}#{addressKey}', by: 'mail' } as const;
+/** Emails to any address that effects sent in a day for a user, or without one. Expires a day after the day. */
+export const openMails = { in: ['project'], sk: 'open-mails#{day}#{userId}', by: 'mail' } as const;
+/** Log entries of a day for emails of effects that were not sent. Expires a day after the day. */
+export const unsentMails = { in: ['project'], sk: 'unsent-mails#{day}', by: 'mail' } as const;
 /** Mails of a month that used the shared key, and their recipients. Expires a day after the month. */
 export const ownerMails = { in: ['owner'], sk: 'mails#{month}', by: 'mail' } as const;
 /** Mails of a day about accounts, of all projects of an owner. Expires a day after the day. */

@@ -44,6 +44,12 @@ const schema = v.pipe(
       collection: v.pipe(v.string(), v.maxLength(100)),
       requestId,
     }),
+    v.strictObject({
+      task: v.literal('run-effects'),
+      projectId: id,
+      collection: v.pipe(v.string(), v.maxLength(100)),
+      requestId,
+    }),
     v.strictObject({ task: v.literal('transfer'), transferId: id, requestId }),
   ]),
 );

@@ -53,6 +53,7 @@ const replacing = ({ _pos, ...document }: Document) => {
   const kept = {
     createdAt: { $ifNull: ['$createdAt', document.createdAt] },
     [revisionField]: nextRevision,
+    _effects: '$_effects',
     ...(_pos !== undefined && { _pos: '$_pos' }),
   };
   return [{ $replaceWith: { $mergeObjects: [{ $literal: document }, kept] } }];

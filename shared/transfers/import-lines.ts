@@ -240,7 +240,8 @@ const prepare = async (
   if ('problem' in line) return [{ line: line.line, field: '', message: line.problem }];
   try {
     const { _id, isOwn } = idFor(record, line.line, line.body);
-    const { document, size } = await madeOf({ project, collection, caller: { kind: 'secret' } }, line.body, _id);
+    const context: AccessContext = { project, collection, caller: { kind: 'secret' }, runsOnlySets: true };
+    const { document, size } = await madeOf(context, line.body, _id);
     return { line: line.line, size, isOwn, document: { ...document, _id } };
   } catch (error) {
     // A database that is busy or down says nothing about the line.

@@ -43,7 +43,7 @@ Reply with one JSON object and nothing else: {"name": "...", "schema": [field, .
 "unique" beside "schema" only where values are to be unique together, such as one vote a person and poll: a list of at most 10 lists of 1 to 4 keys of ${mayBeUnique} or Ref fields of the top level, for example [["poll", "person"]]; otherwise left out.
 
 name: what the collection is called, such as "orders": a letter, then letters, digits, "_" or "-", at most 63 characters. It may not begin with "system" or "users"; the name "users" alone is for user accounts and needs required String fields email and password.
-schema: 1 to 100 fields. Leave out _id, createdAt, updatedAt, isDeleted, deletedAt, _rev, _pos, _gone and _fuse: the service adds them.
+schema: 1 to 100 fields. Leave out _id, createdAt, updatedAt, isDeleted, deletedAt, _rev, _pos, _gone, _fuse and _effects: the service adds them.
 
 A field is an object with these properties and no others:
 - "key": its name, without "." and not beginning with "$", at most 64 characters; every key once

@@ -1,11 +1,11 @@
 import { type AnyBulkWriteOperation, ObjectId } from 'mongodb';
-import { setBounded } from '../core/cache.ts';
 import { clock } from '../core/clock.ts';
 import { webhookQueueSettings } from '../core/config.ts';
 import { isClientError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { tryOrLog } from '../core/log.ts';
 import { onDuplicateKey, retryOnConflict } from '../core/retry.ts';
+import { wakeUps } from '../persistence/wake.ts';
 import type { EventKind, Project } from '../projects/project.ts';
 import { kindOf, type WebhookEvent } from './event-types.ts';
 import { type DeliveryRecord, deliveryRecords, webhookRecords } from './records.ts';
@@ -23,27 +23,15 @@ export const queueWebhookCheck = async (
   await sendDelayed(WEBHOOK_QUEUE_URL, JSON.stringify(what), Math.min(seconds, maxDelaySeconds));
 };
 
-/** When a project's next message is due (`performance.now()`). */
-const sent = new Map<string, number>();
-const remembered = 1000;
-const quietMs = 1000;
+const wakeUp = wakeUps('Webhooks wait for the clock', (projectId, seconds) =>
+  queueWebhookCheck({ projectId }, seconds),
+);
 
-/**
- * Wakes the worker after a write: immediately, or at most once a second with a message that is delivered after all
- * writes so far. Never fails; the schedule covers lost messages.
- */
-export const wakeWebhookWorker = async (projectId: string): Promise<void> => {
-  const now = performance.now();
-  const last = sent.get(projectId);
-  if (last !== undefined && now < last) return;
-  const wait = last !== undefined && now - last < quietMs ? 1 : 0;
-  setBounded(sent, projectId, now + wait * 1000, remembered);
-  const fields = { message: 'Webhooks wait for the clock', project: projectId };
-  if (!(await tryOrLog('warn', fields, () => queueWebhookCheck({ projectId }, wait)))) sent.delete(projectId);
-};
+/** Wakes the worker after a write. Never fails; the schedule covers lost messages. */
+export const wakeWebhookWorker = wakeUp.wake;
 
 /** For tests. */
-export const forgetWakeUps = (): void => sent.clear();
+export const forgetWakeUps = wakeUp.forget;
 
 /** One webhook's event about a resource. */
 export interface ResourceEvent

@@ -51,6 +51,22 @@ export interface EffectWrite {
   readonly where?: Expression;
 }
 
+/** Whom the email of an effect reaches. */
+export type MailReceiver =
+  | { readonly kind: 'address'; readonly address: string }
+  /** The caller. */
+  | { readonly kind: 'user' }
+  /** The user whose id a field has. */
+  | { readonly kind: 'userIn'; readonly path: string }
+  /** Any address that a field has. */
+  | { readonly kind: 'open'; readonly path: string };
+
+export interface EffectMail {
+  /** Id, name or key of a template. */
+  readonly template: string;
+  readonly to: MailReceiver;
+}
+
 export interface Effect {
   readonly at: string;
   readonly on: readonly EffectEvent[];
@@ -61,6 +77,9 @@ export interface Effect {
   readonly writes: readonly EffectWrite[];
   /** Its sources and targets are read with the server's rights. */
   readonly trusted: boolean;
+  readonly mail?: EffectMail;
+  /** Identifies the effect until it is edited. */
+  readonly key: string;
 }
 
 /** The expressions inside an expression, and itself. */
@@ -92,6 +111,21 @@ const setBy = memoizeByObject((effects: readonly EffectInput[]) => ({
   create: new Set(effects.filter((effect) => isOn(effect, 'create')).flatMap(fieldsSet)),
   update: new Set(effects.filter((effect) => isOn(effect, 'update')).flatMap(fieldsSet)),
 }));
+
+const mailEvents = memoizeByObject(
+  (effects: readonly EffectInput[]): ReadonlySet<unknown> =>
+    new Set(effects.filter(({ mail }) => mail !== undefined).flatMap(({ on }) => [on].flat())),
+);
+
+/** Whether effects send emails after one kind of write, or after any. */
+export const sendsMail = ({ effects }: Pick<Collection, 'effects'>, event?: EffectEvent): boolean => {
+  if (!effects) return false;
+  const events = mailEvents(effects);
+  return event === undefined ? events.size > 0 : events.has(event);
+};
+
+/** The hidden field with the time from which an email of a document is to be queued. */
+export const pendingMailsAt = '_effects.mails.at';
 
 const none: ReadonlySet<string> = new Set();
 

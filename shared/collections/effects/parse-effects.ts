@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
 import { isPlainObject } from '../../core/json.ts';
 import { type Collection, type EffectInput, systemFields } from '../collection.ts';
@@ -7,12 +8,13 @@ import type { RuleNode } from '../rules/rule.ts';
 import { isFieldPath } from '../schema/field-path.ts';
 import { type Effect, type EffectEvent, type Expression, effectEvents } from './effect.ts';
 import { below, type EffectScope, invalidEffect, parseExpression } from './parse-expression.ts';
+import { parseMail } from './parse-mail.ts';
 import { parseWrites } from './parse-writes.ts';
 
 const maxEffects = 5;
 const maxFields = 20;
 const maxBytes = 8 * 1024;
-const members = ['on', 'where', 'set', 'writes', 'trusted'] as const;
+const members = ['on', 'where', 'set', 'writes', 'mail', 'trusted'] as const;
 
 const parseEvents = (at: string, value: unknown): readonly EffectEvent[] => {
   const given = Array.isArray(value) ? value : [value];
@@ -87,20 +89,23 @@ const parseEffect = (scope: EffectScope, value: unknown): Effect => {
   const on = parseEvents(below(scope, 'on').at, value.on);
   const inner = { ...scope, hasStored: on.includes('update') };
   const writes = parseWrites(below(inner, 'writes'), value.writes);
-  const isSet = value.set !== undefined || writes.length === 0;
-  if (isSet && on.includes('delete')) {
+  const { set, mail } = value;
+  const isSet = set !== undefined || (writes.length === 0 && mail === undefined);
+  if ((isSet || mail !== undefined) && on.includes('delete')) {
     throw invalidEffect(
       below(scope, 'on').at,
-      'has "delete", after which nothing can be set. Give the effect writes only.',
+      'has "delete", after which nothing can be set and no email is sent. Give the effect writes only.',
     );
   }
   return {
     at: scope.at,
     on,
     ...parseWhere(below(inner, 'where'), on, value.where),
-    set: isSet ? parseSet(below(inner, 'set'), value.set) : [],
+    set: isSet ? parseSet(below(inner, 'set'), set) : [],
     writes,
+    ...(mail !== undefined && { mail: parseMail(below(inner, 'mail'), mail) }),
     trusted,
+    key: hash('sha256', JSON.stringify(value), 'base64url').slice(0, 12),
   };
 };
 

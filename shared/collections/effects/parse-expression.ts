@@ -38,7 +38,8 @@ export const below = (scope: EffectScope, key: string | number): EffectScope => 
 
 const unread: ReadonlySet<string> = new Set(['isDeleted', 'deletedAt']);
 
-const requireField = (scope: EffectScope, collection: Collection, path: string): void => {
+/** Throws unless the collection has the field and effects may read it. */
+export const requireField = (scope: EffectScope, collection: Collection, path: string): void => {
   const [root = ''] = path.split('.', 1);
   if (!isFieldPath(path)) throw invalidEffect(scope.at, 'is not a field name.');
   if (isHiddenPath(path) || unread.has(root)) throw invalidEffect(scope.at, 'cannot be read by an effect.');

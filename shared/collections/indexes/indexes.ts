@@ -8,6 +8,7 @@ import {
   ownerFieldOf,
   type RowSecurity,
 } from '../collection.ts';
+import { pendingMailsAt, sendsMail } from '../effects/effect.ts';
 import { schemaError, usersCollection } from '../names.ts';
 import { fieldTypes, type SearchLanguage, searchableFields } from '../schema/field-types.ts';
 import { referenceIndexes } from '../schema/references.ts';
@@ -106,6 +107,18 @@ export const anonymousIndex: IndexDescription = {
   partialFilterExpression: { '_signIn.anonymous.checkAt': { $exists: true } },
 };
 
+/** Finds the documents with emails that are not queued yet. */
+const effectIndexes = (collection: Pick<Collection, 'effects'>): readonly IndexDescription[] =>
+  sendsMail(collection)
+    ? [
+        {
+          name: `${managedPrefix}effect_mails`,
+          key: { [pendingMailsAt]: 1 },
+          partialFilterExpression: { [pendingMailsAt]: { $exists: true } },
+        },
+      ]
+    : [];
+
 const username = 'username';
 
 export const managedIndexes = ({
@@ -117,6 +130,7 @@ export const managedIndexes = ({
   ruleIndexes = [],
   uniqueLists = [],
   partition,
+  effects,
 }: Omit<Collection, 'ownIndexes'>): readonly IndexDescription[] => {
   const isUsers = name === usersCollection;
   const fields = schema ?? [];
@@ -137,6 +151,7 @@ export const managedIndexes = ({
     ...uniqueLists.map((list) => listIndex({ schema, rls }, list)),
     ...[...read].map((key) => readIndex(key, unique.has(key) ? noRowSecurity : rls)),
     ...searchIndexes(fields, searchLanguage),
+    ...effectIndexes({ ...(effects && { effects }) }),
     ...(isUsers ? [...userIndexes, anonymousIndex] : []),
   ];
 };

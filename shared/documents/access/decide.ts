@@ -245,7 +245,7 @@ const changesOnly = (fields: readonly string[], document: JsonObject, stored: Js
     .every((field) => isDeepStrictEqual(plain(document[field]), plain(stored[field])));
 
 const serviceFields: ReadonlySet<string> = new Set([
-  ...['_id', 'isDeleted', 'deletedAt', 'createdAt', 'updatedAt', '_rev', '_pos', '_gone', '_fuse'],
+  ...['_id', 'isDeleted', 'deletedAt', 'createdAt', 'updatedAt', '_rev', '_pos', '_gone', '_fuse', '_effects'],
 ]);
 
 const decideNode = (node: RuleNode, subject: Subject, isUser: boolean): Outcome => {

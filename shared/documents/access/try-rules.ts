@@ -6,7 +6,7 @@ import { newId } from '../../core/ids.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import { type Document, documentId, documentNotFound, type JsonObject } from '../document.ts';
-import { setsFields } from '../effects/set-fields.ts';
+import { runsEffects } from '../effects/set-fields.ts';
 import { appliedBy } from '../store/applied.ts';
 import { madeOf } from '../store/insert.ts';
 import { operationsBeside, settleEffects } from '../store/settle-effects.ts';
@@ -67,7 +67,7 @@ const planOf = (context: AccessContext, changes: JsonObject) => {
   const plan = planUpdate(context.collection, changes);
   const byRights = settleUpdate(context, plan.set, plan.sent, plan);
   const given = async (document: Document) => (byRights ? byRights(document) : plan.set);
-  const settle = setsFields(context, 'update') ? settleEffects(context, given, plan.operations) : byRights;
+  const settle = runsEffects(context, 'update') ? settleEffects(context, given, plan.operations) : byRights;
   return { plan, settle, made: (set: JsonObject) => appliedBy(set, operationsBeside(set, plan.operations)) };
 };
 
@@ -113,7 +113,7 @@ const check = async (context: AccessContext, trial: Trial, document: Document): 
 /** The document after an update. Its errors are those of the real request, which `check` gives. */
 const resultOf = async (context: AccessContext, changes: JsonObject, document: Document): Promise<Document> => {
   const { plan, settle, made } = planOf(context, changes);
-  if (!settle || !setsFields(context, 'update')) return appliedBy(plan.set, plan.operations).to(document);
+  if (!settle || !runsEffects(context, 'update')) return appliedBy(plan.set, plan.operations).to(document);
   try {
     return made(await settle(document)).to(document);
   } catch (error) {

@@ -33,7 +33,8 @@ export const effectRefused = (field: string, reason: string): AppError => {
   });
 };
 
-const copy = (value: unknown): unknown => {
+/** A copy that shares no array and no plain object. */
+export const copy = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(copy);
   return isJsonObject(value)
     ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, copy(inner)]))

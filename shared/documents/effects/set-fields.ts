@@ -4,6 +4,7 @@ import {
   type Expression,
   effectFields,
   partsOf,
+  sendsMail,
 } from '../../collections/effects/effect.ts';
 import type { RuleNode } from '../../collections/rules/rule.ts';
 import { typeAt } from '../../collections/schema/field-path.ts';
@@ -26,15 +27,23 @@ export interface EffectSubject {
   readonly stored?: Document;
 }
 
-/** Field → its computed value as JSON; `undefined` if the value is missing. */
-export type Computed = ReadonlyMap<string, unknown>;
+/** What effects do with one document. */
+export interface Computed {
+  /** Field → its computed value as JSON; `undefined` if the value is missing. */
+  readonly values: ReadonlyMap<string, unknown>;
+  /** The effects that send an email. */
+  readonly mails: readonly Effect[];
+}
 
 /** The writes before which effects set fields. */
 type SetEvent = Exclude<EffectEvent, 'delete'>;
 
-/** Whether effects set fields of what a write stores. Costs nothing without effects. */
-export const setsFields = ({ collection }: Pick<AccessContext, 'collection'>, event: SetEvent): boolean =>
+const setsFields = ({ collection }: Pick<AccessContext, 'collection'>, event: SetEvent): boolean =>
   collection.effects !== undefined && effectFields(collection, event).size > 0;
+
+/** Whether effects set fields of what a write stores, or send emails. Costs nothing without effects. */
+export const runsEffects = (context: AccessContext, event: SetEvent): boolean =>
+  setsFields(context, event) || (!context.runsOnlySets && sendsMail(context.collection, event));
 
 const holds = async (
   { project, caller, collection }: AccessContext,
@@ -102,8 +111,8 @@ const asStored = ({ collection }: AccessContext, field: string, value: unknown):
 };
 
 /**
- * Computes the fields that the effects of a collection set in documents that are written, in order: each effect sees
- * what earlier ones set. Reads each target collection with one query per effect, for all documents together. Throws
+ * Computes the fields that the effects of a collection set in documents that are written, in order, and which effects
+ * send an email: each effect sees what earlier ones set. Reads each target collection with one query per effect, for all documents together. Throws
  * 409 `EFFECT_REFUSED`, 400 `VALIDATION_FAILED`.
  */
 export const computeFields = async (
@@ -112,12 +121,16 @@ export const computeFields = async (
   written: readonly EffectSubject[],
 ): Promise<readonly Computed[]> => {
   const { effects, known } = await effectsOf(context.project, context.collection);
-  const computed = written.map(() => new Map<string, unknown>());
+  const computed = written.map(() => ({ values: new Map<string, unknown>(), mails: [] as Effect[] }));
   let current = written;
-  for (const effect of effects.filter(({ on, set }) => set.length > 0 && on.includes(event))) {
+  for (const effect of effects.filter(({ on, set, mail }) => (set.length > 0 || mail) && on.includes(event))) {
     const applies = await chosenBy(context, known, effect, current);
     const documents = current.filter((_each, index) => applies[index]).map(({ document }) => document);
     if (documents.length === 0) continue;
+    if (effect.mail && !context.runsOnlySets) {
+      for (const [index, each] of computed.entries()) if (applies[index]) each.mails.push(effect);
+    }
+    if (effect.set.length === 0) continue;
     const parts = effect.set.flatMap(([, value]) => partsOf(value));
     const sources = await sourcesFor(context, known, effect, parts, documents);
     current = current.map((each, index) => {
@@ -125,7 +138,7 @@ export const computeFields = async (
       const { document } = each;
       try {
         const values = effect.set.map(([field, value]) => [field, compute(value, field, sources(each))] as const);
-        for (const [field, value] of values) computed[index]?.set(field, value);
+        for (const [field, value] of values) computed[index]?.values.set(field, value);
         const made = values.map(([field, value]) => [field, asStored(context, field, value)]);
         return { ...each, document: { ...document, ...Object.fromEntries(made) } };
       } catch (error) {

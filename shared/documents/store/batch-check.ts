@@ -10,7 +10,7 @@ import { requireWriteAccess } from '../access/access.ts';
 import { hasProtected, requireInsertRights } from '../access/field-rights.ts';
 import { createLooksUp, decideWrite, mayGet, obeysRules, requireCreate, requireGet } from '../access/rule-access.ts';
 import { type Document, documentNotFound, type JsonObject, revisionOf } from '../document.ts';
-import { setsFields } from '../effects/set-fields.ts';
+import { runsEffects } from '../effects/set-fields.ts';
 import { appliedBy } from './applied.ts';
 import { type BatchWrite, eventsOf, performWrite } from './batch-writes.ts';
 import { meetsAll } from './element-match.ts';
@@ -125,7 +125,7 @@ const changeOf = async (write: Extract<BatchWrite, { op: 'update' | 'delete' }>)
   if (!obeysRules(access)) requireWriteAccess(access);
   if (write.op === 'delete') return { operation: 'delete', fields: trashed(), guards: [], asked };
   const { plan, fields, settle } = await planFor(access, write.changes);
-  const known = setsFields(access, 'update') ? undefined : settle;
+  const known = runsEffects(access, 'update') ? undefined : settle;
   return { operation: 'update', fields, operations: plan.operations, guards: plan.guards, settle: known, asked };
 };
 
@@ -145,7 +145,7 @@ const preview = async (write: BatchWrite, { written, stored, unknown, affected }
   if (write.op !== 'insert' && affected.has(access.collection.name)) unknown.add(name);
   if (write.op === 'insert') {
     // What an effect computes may come from a document that the batch writes.
-    if (!setsFields(access, 'create')) written.set(name, await previewInsert(write));
+    if (!runsEffects(access, 'create')) written.set(name, await previewInsert(write));
     else unknown.add(name);
     return;
   }
@@ -167,7 +167,7 @@ const preview = async (write: BatchWrite, { written, stored, unknown, affected }
     found === undefined || unknown.has(name)
       ? undefined
       : await previewChange(access, found, change, earlier !== undefined);
-  if (made && !setsFields(access, 'update')) written.set(name, made);
+  if (made && !runsEffects(access, 'update')) written.set(name, made);
   else unknown.add(name);
 };
 

@@ -9,7 +9,7 @@ import { requireDatabaseRoom } from '../../projects/database-quota.ts';
 import type { AccessContext } from '../access/access.ts';
 import { hasProtected } from '../access/field-rights.ts';
 import { createLooksUp, obeysRules, requireCreate } from '../access/rule-access.ts';
-import { setsFields } from '../effects/set-fields.ts';
+import { runsEffects } from '../effects/set-fields.ts';
 import { type BatchWrite, type PerformedWrite, performWrite } from './batch-writes.ts';
 import { madeOf, type NewDocument, requireInsertAccess, shownInserted, throwUnlessRetried } from './insert.ts';
 import { clashById } from './insert-by-id.ts';
@@ -27,7 +27,7 @@ export type ForWrite = <T>(index: number, act: () => T | Promise<T>) => Promise<
 /** True if no insert can depend on a document that the inserts before it write. */
 const areIndependent = async (access: AccessContext): Promise<boolean> => {
   const { collection, caller } = access;
-  if (setsFields(access, 'create') || countEffectWrites(collection, 'create') > 0) return false;
+  if (runsEffects(access, 'create') || countEffectWrites(collection, 'create') > 0) return false;
   if (hasProtected(access)) return false;
   if (obeysRules(access) && (await createLooksUp(access))) return false;
   const targets = checkedTargets(collection);

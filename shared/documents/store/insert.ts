@@ -33,7 +33,9 @@ import {
 } from '../access/field-rights.ts';
 import { mayGet, obeysRules, requireCreate, requireCreateAccess } from '../access/rule-access.ts';
 import { type Document, type JsonObject, revisionField, revisionOf, withoutHidden } from '../document.ts';
-import { type Computed, computeFields, setsFields } from '../effects/set-fields.ts';
+import { pendingMails } from '../effects/pending-mails.ts';
+import { type Computed, computeFields, runsEffects } from '../effects/set-fields.ts';
+import { wakeForMails } from '../effects/wake.ts';
 import type { Condition } from '../query/condition.ts';
 import { convertFields } from '../values.ts';
 import { countWrites, currentScope, noteCause, noteWrite } from './joint-scope.ts';
@@ -128,10 +130,18 @@ const documentForEffects = (
 };
 
 /** A body with what effects set. A value that an effect could not find is left out. */
-const withComputed = (body: JsonObject, computed: Computed | undefined): JsonObject => {
-  if (!computed || computed.size === 0) return body;
-  const kept = Object.entries(body).filter(([key]) => !computed.has(key));
-  return Object.fromEntries([...kept, ...[...computed].filter(([, value]) => value !== undefined)]);
+const withComputed = (body: JsonObject, values: Computed['values'] = new Map()): JsonObject => {
+  if (values.size === 0) return body;
+  const kept = Object.entries(body).filter(([key]) => !values.has(key));
+  return Object.fromEntries([...kept, ...[...values].filter(([, value]) => value !== undefined)]);
+};
+
+/** A new document with the emails of effects that are pending when it is stored. */
+const withMails = (context: AccessContext, made: NewDocument, mails: Computed['mails'] = []): NewDocument => {
+  const pending = pendingMails(context, mails, made.document, revisionOf(made.document));
+  if (pending.length === 0) return made;
+  const document = { ...made.document, _effects: { mails: pending } };
+  return { document, size: sizeOf(document) };
 };
 
 /** A body and the id of its document. */
@@ -141,8 +151,17 @@ interface Inserting {
   readonly owner?: string | undefined;
 }
 
-/** The bodies of an insert with what effects set. Throws 403 `FIELD_PROTECTED` if a body names a field of an effect. */
-const withEffects = async (context: AccessContext, inserting: readonly Inserting[]): Promise<readonly JsonObject[]> => {
+/** A body with what effects set, and the effects that send an email. */
+interface BodyWithEffects {
+  readonly body: JsonObject;
+  readonly mails?: Computed['mails'] | undefined;
+}
+
+/** The bodies of an insert with what effects do. Throws 403 `FIELD_PROTECTED` if a body names a field of an effect. */
+const withEffects = async (
+  context: AccessContext,
+  inserting: readonly Inserting[],
+): Promise<readonly BodyWithEffects[]> => {
   const { collection, caller } = context;
   const now = clock.now();
   const make = ({ body, _id, owner }: Inserting) => documentForEffects(collection, caller, body, now, _id, owner);
@@ -157,7 +176,10 @@ const withEffects = async (context: AccessContext, inserting: readonly Inserting
     'create',
     documents.map((document) => ({ document })),
   );
-  return inserting.map(({ body }, index) => withComputed(body, computed[index]));
+  return inserting.map(({ body }, index) => ({
+    body: withComputed(body, computed[index]?.values),
+    mails: computed[index]?.mails,
+  }));
 };
 
 /** What an earlier run of this request stored before it ended without a response. Its documents have the same ids. */
@@ -209,7 +231,7 @@ export const requireInsertAccess = async (context: AccessContext): Promise<void>
   else requireWriteAccess(context);
 };
 
-/** Makes a body into the document to insert, with what effects set. Without `owner`, the caller's user owns it. */
+/** Makes a body into the document to insert, with what effects do. Without `owner`, the caller's user owns it. */
 export const madeOf = async (
   context: AccessContext,
   body: JsonObject,
@@ -217,9 +239,9 @@ export const madeOf = async (
   owner?: string,
 ): Promise<NewDocument> => {
   const { collection, caller } = context;
-  const isComputed = setsFields(context, 'create');
-  const [whole = body] = isComputed ? await withEffects(context, [{ body, _id, owner }]) : [body];
-  return newDocument(collection, caller, whole, clock.now(), _id, owner);
+  if (!runsEffects(context, 'create')) return newDocument(collection, caller, body, clock.now(), _id, owner);
+  const [{ body: whole, mails } = { body }] = await withEffects(context, [{ body, _id, owner }]);
+  return withMails(context, newDocument(collection, caller, whole, clock.now(), _id, owner), mails);
 };
 
 export interface InsertOptions {
@@ -290,6 +312,7 @@ export const insertUnder = async (
   await countingClashes(context, () => notingInserts(context, () => [document], insert));
   await publishChange(context, [document]);
   noteCause(context, 'create', [{ document, index: 0 }]);
+  await wakeForMails(context, [document]);
   return shownInserted(context, document);
 };
 
@@ -349,11 +372,14 @@ const eachValid = <Item, Made>(items: readonly Item[], make: (item: Item) => Mad
 const newDocuments = async (context: AccessContext, bodies: readonly JsonObject[]): Promise<NewDocument[]> => {
   const { collection, caller } = context;
   const inserting = bodies.map((body) => ({ body, _id: newId() }));
-  const isComputed = setsFields(context, 'create');
-  const whole = isComputed ? await withEffects(context, inserting) : bodies;
+  const prepared: readonly BodyWithEffects[] = runsEffects(context, 'create')
+    ? await withEffects(context, inserting)
+    : inserting;
   const now = clock.now();
-  const given = inserting.map(({ _id }, index) => ({ body: whole[index] ?? {}, _id }));
-  return eachValid(given, ({ body, _id }) => newDocument(collection, caller, body, now, _id));
+  const given = inserting.map(({ _id }, index) => ({ body: {}, ...prepared[index], _id }));
+  return eachValid(given, ({ body, mails, _id }) =>
+    withMails(context, newDocument(collection, caller, body, now, _id), mails),
+  );
 };
 
 /** Throws for the first document that the `create` rule does not allow, with its index. */
@@ -451,5 +477,6 @@ export const createDocuments = async (context: AccessContext, bodies: readonly J
     'create',
     made.map(({ document }, index) => ({ document, index })),
   );
+  await wakeForMails(context, missing);
   return insertedOf(ids);
 };

@@ -2,7 +2,8 @@ import { fieldAt, fieldsOf } from '../../collections/schema/field-path.ts';
 import { type FieldError, validationFailed } from '../../core/errors.ts';
 import { databaseFull, hasDatabaseRoom } from '../../projects/database-quota.ts';
 import type { AccessContext } from '../access/access.ts';
-import type { Document, JsonObject } from '../document.ts';
+import { type Document, type JsonObject, nextOf } from '../document.ts';
+import { pendingMails, pendingMailsOf } from '../effects/pending-mails.ts';
 import { computeFields } from '../effects/set-fields.ts';
 import { convert } from '../values.ts';
 import { appliedBy, rootOf } from './applied.ts';
@@ -25,16 +26,20 @@ const requireRoom = async ({ project }: AccessContext, document: Document, made:
 };
 
 /**
- * Adds what the effects of a collection set to an update of a document that was read. Their values replace those of
- * the body. Throws 409 `EFFECT_REFUSED`, 400 `VALIDATION_FAILED`, 403 `DATABASE_QUOTA_EXCEEDED`, 413.
+ * Adds what the effects of a collection set to an update of a document that was read, and the emails that they send.
+ * Their values replace those of the body. Throws 409 `EFFECT_REFUSED`, 400 `VALIDATION_FAILED`, 403 `DATABASE_QUOTA_EXCEEDED`, 413.
  */
 export const settleEffects =
   (context: AccessContext, given: Settle, operations: readonly FieldOperation[] | undefined): Settle =>
   async (document) => {
     const set = await given(document);
     const written = { document: appliedBy(set, operations).to(document), stored: document };
-    const [computed = new Map<string, unknown>()] = await computeFields(context, 'update', [written]);
-    if (computed.size === 0) return set;
+    const [{ values: computed, mails } = { values: new Map<string, unknown>(), mails: [] }] = await computeFields(
+      context,
+      'update',
+      [written],
+    );
+    if (computed.size + mails.length === 0) return set;
     const fields = fieldsOf(context.collection);
     const errors: FieldError[] = [];
     const values = [...computed].map(([name, value = null]): [string, unknown] => {
@@ -44,7 +49,11 @@ export const settleEffects =
     });
     if (errors.length > 0) throw validationFailed(...errors);
     const kept = Object.entries(set).filter(([path]) => !computed.has(rootOf(path)));
-    const settled = Object.fromEntries([...kept, ...values]);
+    const fieldsSet = Object.fromEntries([...kept, ...values]);
+    const made = appliedBy(fieldsSet, operationsBeside(fieldsSet, operations)).to(document);
+    const pending = pendingMails(context, mails, made, nextOf(document));
+    const settled =
+      pending.length > 0 ? { ...fieldsSet, '_effects.mails': [...pendingMailsOf(document), ...pending] } : fieldsSet;
     await requireRoom(context, document, appliedBy(settled, operationsBeside(settled, operations)).to(document));
     return settled;
   };

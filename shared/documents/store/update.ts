@@ -41,7 +41,8 @@ import {
   revisionField,
   revisionOf,
 } from '../document.ts';
-import { setsFields } from '../effects/set-fields.ts';
+import { runsEffects } from '../effects/set-fields.ts';
+import { wakeForMails } from '../effects/wake.ts';
 import { boundedQuery } from '../query/bounded-query.ts';
 import type { Condition } from '../query/condition.ts';
 import type { ParsedFilter } from '../query/filter.ts';
@@ -258,7 +259,7 @@ export const changeDocument = async <T>(context: AccessContext, id: string, chan
     // The condition was checked after the document was read, so another write may have come in between.
     confirm: asked && (async (document) => (await findAsRead(context, document, where, asked.condition)) !== null),
     busy: 'The document is being changed by others right now. Retry.',
-    ...((operation === 'upsert' || operations?.length || setsFields(context, 'update')) && {
+    ...((operation === 'upsert' || operations?.length || runsEffects(context, 'update')) && {
       attempts: operatorAttempts,
     }),
   });
@@ -388,6 +389,7 @@ interface Changed {
 export const setFields = async (context: AccessContext, id: string, change: Fields): Promise<Changed> => {
   const changed = await countingClashes(context, () => writeFields(context, id, change));
   await publishChange(context, [changed.written]);
+  await wakeForMails(context, [changed.written]);
   return changed;
 };
 
@@ -580,7 +582,7 @@ export const planFor = async (context: AccessContext, body: JsonObject) => {
     : withoutGrowth(planned, databaseFull(context.project), await unreadablePaths(context, Object.keys(planned.set)));
   const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
   const settle = settleUpdate(context, fields, plan.sent, plan);
-  if (!setsFields(context, 'update')) return { plan, fields, settle };
+  if (!runsEffects(context, 'update')) return { plan, fields, settle };
   const given = async (document: Document) => (settle ? settle(document) : fields);
   return { plan, fields, settle: settleEffects(context, given, plan.operations) };
 };
@@ -611,7 +613,7 @@ export const updateDocument = async (
   const { operations } = plan;
   // References are checked last.
   const named = plan.operated.length > 0 ? { ...plan.set, ...plan.additions } : plan.set;
-  const isComputed = setsFields(context, 'update') && checksReferences(context.collection);
+  const isComputed = runsEffects(context, 'update') && checksReferences(context.collection);
   const verify =
     isComputed || setsReferences(context.collection, named)
       ? (settled: JsonObject) => requireReferences(context, { ...(settle ? settled : plan.set), ...plan.additions })

@@ -14,6 +14,7 @@ import type { AccessContext } from '../access/access.ts';
 import { hasProtected, requireInsertRights } from '../access/field-rights.ts';
 import { mayGet, obeysRules, requireCreate } from '../access/rule-access.ts';
 import type { Document, JsonObject } from '../document.ts';
+import { wakeForMails } from '../effects/wake.ts';
 import { type ConflictTarget, conflictTarget, conflictValues, having } from './conflict-target.ts';
 import { atIndex, madeOf, type NewDocument, requireBulkAccess, requireOwn, storedEarlier, undo } from './insert.ts';
 import { countWrites, noteCause, noteWrite } from './joint-scope.ts';
@@ -207,10 +208,11 @@ const attempt = async (
     }
     throw error;
   }
-  await publishChange(
-    context,
-    writes.map(({ insert, update }) => insert?.document ?? update?.made).filter((made) => made !== undefined),
-  );
+  const written = writes
+    .map(({ insert, update }) => insert?.document ?? update?.made)
+    .filter((made) => made !== undefined);
+  await publishChange(context, written);
+  await wakeForMails(context, written);
   for (const { item, insert, update } of writes) {
     const { index } = item;
     if (insert) noteCause(context, 'create', [{ document: insert.document, index }]);

@@ -169,6 +169,13 @@ export const findTemplate = async (
   return { ...builtInTemplates[key], siteName };
 };
 
+/** Finds a template by its id, name or key. Throws 404 `TEMPLATE_NOT_FOUND`. */
+export const findAnyTemplate = async (project: Named, wanted: string): Promise<MailTemplate> => {
+  const _id = idOf(wanted);
+  const found = _id && (await templateRecords.findOne({ _id, projectId: new ObjectId(project.id) }));
+  return found ? { ...found, siteName: project.name } : findTemplate(project, { templateName: wanted });
+};
+
 /** A built-in template has its key as `_id`. */
 interface TemplateSummary extends View<TemplateRecord, '_id' | 'key' | 'name' | 'subject'> {
   readonly builtIn: boolean;

@@ -67,6 +67,8 @@ describe('400 INVALID_EFFECT', () => {
   const id = { $doc: 'product' };
   const remove = { op: 'delete', collection, id };
   const update = (changes: object) => ({ op: 'update', collection, id, changes });
+  const to = 'shop@example.com';
+  const mail = { template: 'a', to };
 
   test.each<[string, unknown, string]>([
     ['a value that is no list', { on, set }, 'effects'],
@@ -74,11 +76,11 @@ describe('400 INVALID_EFFECT', () => {
     ['too much JSON', [{ on, set: { title: 'x'.repeat(9000) } }], 'effects'],
     ['an effect that is no object', ['x'], 'effects.0'],
     ['an unknown member', [{ on, set, unless: true }], 'effects.0.unless'],
-    ['mail, which is not supported', [{ on, set, mail: {} }], 'effects.0.mail'],
     ['at, which is not supported', [{ at: 'due', set }], 'effects.0.at'],
     ['an effect without on', [{ set }], 'effects.0.on'],
     ['an unknown event', [{ on: ['create', 'read'], set }], 'effects.0.on'],
     ['delete, after which nothing is set', [{ on: 'delete', set }], 'effects.0.on'],
+    ['mail in an effect of delete', [{ on: 'delete', mail }], 'effects.0.on'],
     ['set in an effect of delete and create', [{ on: ['create', 'delete'], set, writes: [remove] }], 'effects.0.on'],
     ['an effect without set and writes', [{ on }], 'effects.0.set'],
     ['no write', [{ on, writes: [] }], 'effects.0.writes'],
@@ -133,6 +135,38 @@ describe('400 INVALID_EFFECT', () => {
       '$stored in a write of create',
       [{ on, writes: [update({ price: { $stored: 'price' } })] }],
       'effects.0.writes.0.changes.price',
+    ],
+    ['an empty set beside mail', [{ on, set: {}, mail }], 'effects.0.set'],
+    ['a mail that is no object', [{ on, mail: 'x' }], 'effects.0.mail'],
+    ['a mail without a template', [{ on, mail: { to } }], 'effects.0.mail.template'],
+    ['an unknown member of a mail', [{ on, mail: { ...mail, cc: to } }], 'effects.0.mail.cc'],
+    ['a mail to nobody', [{ on, mail: { template: 'a' } }], 'effects.0.mail.to'],
+    ['a mail to no address', [{ on, mail: { template: 'a', to: 'x' } }], 'effects.0.mail.to'],
+    ['a mail to two addresses', [{ on, mail: { template: 'a', to: [to, to] } }], 'effects.0.mail.to'],
+    [
+      'a mail to another field of the user',
+      [{ on, mail: { template: 'a', to: { $user: 'name' } } }],
+      'effects.0.mail.to',
+    ],
+    [
+      'a mail to a user whose id no Ref has',
+      [{ on, mail: { template: 'a', to: { $emailOf: 'product' } } }],
+      'effects.0.mail.to.$emailOf',
+    ],
+    [
+      'an address of the document that is not open',
+      [{ on, mail: { template: 'a', to: { $doc: 'title' } } }],
+      'effects.0.mail.to.open',
+    ],
+    [
+      'an address in a field that does not exist',
+      [{ on, mail: { template: 'a', to: { $doc: 'x', open: true } } }],
+      'effects.0.mail.to.$doc',
+    ],
+    [
+      'an address in a Number',
+      [{ on, mail: { template: 'a', to: { $doc: 'price', open: true } } }],
+      'effects.0.mail.to.$doc',
     ],
     ['an empty set', [{ on, set: {} }], 'effects.0.set'],
     ['trusted that is no Boolean', [{ on, set, trusted: 1 }], 'effects.0.trusted'],

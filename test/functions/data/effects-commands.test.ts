@@ -30,6 +30,12 @@ const collections = [
   },
   { name: 'sold', schema, rls, effects: [{ on: 'create', set: { b: price }, writes: [take] }] },
   { name: 'returned', schema, rls, effects: [{ on: 'delete', writes: [take] }] },
+  {
+    name: 'mailed',
+    schema,
+    rls,
+    effects: [{ on: ['create', 'update'], mail: { template: 'a', to: 'shop@example.com' } }],
+  },
   { name: 'changed', schema, rls, effects: [{ on: 'update', set: { b: sum } }] },
 ];
 
@@ -96,4 +102,14 @@ test('an update needs one extra find when effects run after updates, and none ot
   const plain = await costOf(updateDocument, 'plain', { a: 2 });
   expect(await costOf(updateDocument, 'copied', { a: 2 })).toEqual(plain);
   expect(await costOf(updateDocument, 'changed', { a: 2 })).toEqual([...plain, 'mongodb find'].sort());
+});
+
+test('a write that sends an email needs one message, once a second, and an update one find', async () => {
+  const plain = await costOf(createDocument, 'plain', { a: 1, product });
+  const costs = await costOf(createDocument, 'mailed', { a: 1, product });
+  expect([plain, [...plain, 'sqs SendMessageCommand'].sort()]).toContainEqual(costs);
+  const update = await costOf(updateDocument, 'plain', { a: 2 });
+  const updated = await costOf(updateDocument, 'mailed', { a: 2 });
+  const found = [...update, 'mongodb find'].sort();
+  expect([found, [...found, 'sqs SendMessageCommand'].sort()]).toContainEqual(updated);
 });

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { RequestOptions } from '../../support/clients/client.ts';
+import { mailAbout } from '../../support/clients/inbox.ts';
 import { runGuide } from '../../support/fixtures/guide.ts';
+import { changeStoredUsers } from '../../support/fixtures/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 /* The code blocks of docs/guides/effects.md create the collections; the shop must hold for the publishable key. */
@@ -22,7 +24,7 @@ beforeAll(async () => {
 
 describe('the guide to effects', () => {
   test('has only blocks that succeed, without hints', () => {
-    expect(answers).toHaveLength(6);
+    expect(answers).toHaveLength(8);
     expect(answers.filter((answer) => !answer.startsWith('{"success":true'))).toEqual([]);
     expect(answers.slice(0, 5).filter((answer) => answer.includes('"hints"'))).toEqual([]);
   });
@@ -55,6 +57,15 @@ describe('the guide to effects', () => {
     expect((await api('DELETE', `sales/${made[0]?.body._id}`, ann)).status).toBe(200);
     expect(await stock()).toBe(1);
     expect(await api('PATCH', `stocked/${product}`, ann, { stock: 9 })).toMatchObject({ status: 403 });
+  });
+
+  test('a buyer with a verified address gets the confirmation', async () => {
+    const { email, accessToken } = await project.newUser();
+    await changeStoredUsers(project, { email }, { emailVerified: true });
+    const buyer = { key: project.publishableKey, token: accessToken };
+    const order = await api('POST', 'confirmed', buyer, { quantity: 3 });
+    const mail = await mailAbout(email, /^Your order of 3 pieces$/);
+    expect(mail.text).toBe(`Thank you! The total is 15. Order ${order.body._id}`);
   });
 
   test('paying sets paidAt once', async () => {

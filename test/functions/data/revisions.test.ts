@@ -67,7 +67,9 @@ const storeFor = async (kind: Write, _rev: unknown): Promise<string> => {
 
 describe('the revision of a document', () => {
   test('starts at 1 and counts every write; only ETag contains it', async () => {
-    const made = await send('POST', 'notes', { body: { n: 1, _rev: 70, _pos: 1, _gone: true, _fuse: [1] } });
+    const made = await send('POST', 'notes', {
+      body: { n: 1, _rev: 70, _pos: 1, _gone: true, _fuse: [1], _effects: {} },
+    });
     const { _id: id } = made.body;
     expect([made.status, etagOf(made), Object.keys(made.body)]).toEqual([
       201,
@@ -95,7 +97,7 @@ describe('the revision of a document', () => {
   test('200 when an update also contains it, which is ignored; 400 when it contains nothing else', async () => {
     const id = await create();
     const answer = await send<{ data: Body }>('PATCH', `notes/${id}`, {
-      body: { n: 5, _rev: 9, '_rev.x': 1, _pos: 2, '_fuse.0': 1 },
+      body: { n: 5, _rev: 9, '_rev.x': 1, _pos: 2, '_fuse.0': 1, '_effects.mails': [] },
     });
     expect([answer.status, etagOf(answer), answer.body.data.n]).toEqual([200, '"2"', 5]);
     const nothing = await send('PATCH', `notes/${id}`, { body: { _rev: 9, '_gone.x': true } });
@@ -186,7 +188,7 @@ describe('the revision of a document', () => {
   test('400 when a schema, an owner field or an index uses it', async () => {
     const base = `/api/projects/${project.id}/collections`;
     const { dashboard } = project.developer;
-    for (const key of ['_rev', '_pos', '_gone', '_fuse']) {
+    for (const key of ['_rev', '_pos', '_gone', '_fuse', '_effects']) {
       const schema = [{ key, type: 'Number' }];
       expect(await dashboard('POST', base, { name: 'a', schema })).toMatchObject({ body: { code: 'INVALID_SCHEMA' } });
       const rls = { enabled: true, ownerField: key };
@@ -207,7 +209,7 @@ describe('the revision of a document', () => {
       (await send<{ data: unknown[] }>('POST', 'notes/aggregate?include_deleted=true', { body: { pipeline } })).body;
     const $match = { tag };
     const shown = [{ _id: id, tag, parent: tag }];
-    const hidden = /_rev|_pos|_gone|_fuse/;
+    const hidden = /_rev|_pos|_gone|_fuse|_effects/;
     for (const stages of [
       [],
       [{ $sort: { tag: 1 } }, { $limit: 5 }],

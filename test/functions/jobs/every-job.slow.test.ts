@@ -5,13 +5,14 @@ import { refuseWhatIsBroken } from '../../support/faults/broken.ts';
 import { killAfter } from '../../support/faults/killed.ts';
 import { deliveries } from '../../support/fixtures/due-work/deliveries.ts';
 import type { Due, DueWork } from '../../support/fixtures/due-work/due-work.ts';
+import { effects } from '../../support/fixtures/due-work/effects.ts';
 import { pages } from '../../support/fixtures/due-work/files.ts';
 import { queued } from '../../support/fixtures/due-work/queued.ts';
 import { removals } from '../../support/fixtures/due-work/removals.ts';
 import { runOf } from '../../support/fixtures/operations/operation.ts';
 import { openWorld, type World } from '../../support/fixtures/operations/world.ts';
 
-const works: readonly DueWork[] = [...removals, ...pages, ...deliveries, ...queued];
+const works: readonly DueWork[] = [...removals, ...pages, ...deliveries, ...queued, ...effects];
 
 let world: World;
 let passedMs = 0;

@@ -163,7 +163,7 @@ describe('a document’s JSON, built from its bytes', () => {
   test.each<[string, object, number]>([
     [
       'as the service writes them',
-      { _id: 1, a: 'x', _rev: 7, _pos: new Timestamp({ t: 9, i: 1 }), _fuse: [2 ** 40], b: 2 },
+      { _id: 1, a: 'x', _rev: 7, _pos: new Timestamp({ t: 9, i: 1 }), _fuse: [2 ** 40], b: 2, _effects: { mails: [] } },
       7,
     ],
     ['alone', { _rev: 3 }, 3],
@@ -191,6 +191,7 @@ describe('a document’s JSON, built from its bytes', () => {
     ['a position of another type', { _pos: 1 }],
     ['a mark of another type', { _gone: 'x' }],
     ['a fuse of another type', { _fuse: 1 }],
+    ['work of effects of another type', { _effects: 1 }],
   ])('uses objects when %s replaces a field of the service', (_title, document) => {
     expect(wireText(bytesOf(document))).toBeUndefined();
   });

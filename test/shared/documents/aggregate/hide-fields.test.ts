@@ -3,7 +3,7 @@ import { hideFields, refuseHidden } from '../../../../shared/documents/aggregate
 import type { Pipeline } from '../../../../shared/documents/aggregate/pipeline.ts';
 import { refusal } from './collections.ts';
 
-const hide = { $unset: ['_rev', '_pos', '_gone', '_fuse'] };
+const hide = { $unset: ['_rev', '_pos', '_gone', '_fuse', '_effects'] };
 const find = [{ $match: { a: 1 } }, { $sort: { b: 1 } }, { $limit: 2 }];
 
 describe('the stage that hides internal fields', () => {

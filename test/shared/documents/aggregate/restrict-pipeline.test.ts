@@ -31,7 +31,7 @@ const publicOnly = new Map([['people', whole(people)]]);
 
 type Rows = readonly (readonly [title: string, pipeline: Pipeline, expected: Pipeline])[];
 
-const hide = JSON.stringify({ $unset: ['_rev', '_pos', '_gone', '_fuse'] });
+const hide = JSON.stringify({ $unset: ['_rev', '_pos', '_gone', '_fuse', '_effects'] });
 
 /** The pipeline without the stages that remove hidden fields, which hide-fields.test.ts checks. */
 const shown = (value: unknown): unknown => {

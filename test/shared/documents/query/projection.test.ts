@@ -12,7 +12,7 @@ describe('a projection', () => {
     [
       undefined,
       false,
-      { isDeleted: 0, deletedAt: 0, createdAt: 0, updatedAt: 0, _rev: 0, _pos: 0, _gone: 0, _fuse: 0 },
+      { isDeleted: 0, deletedAt: 0, createdAt: 0, updatedAt: 0, _rev: 0, _pos: 0, _gone: 0, _fuse: 0, _effects: 0 },
     ],
     [['a', '_rev', '_pos.x', '_gone', '_fuse'], true, { _id: 1, a: 1 }],
     [['a', '_pos'], 'rev', { _id: 1, a: 1, _rev: 1 }],

@@ -1,0 +1,78 @@
+import {
+  activeIn,
+  type CollectionRecord,
+  collectionRecords,
+  toCollection,
+} from '../../collections/collection-record.ts';
+import { clock } from '../../core/clock.ts';
+import { type RecordJob, workThroughRecords } from '../../persistence/jobs.ts';
+import { acquire, changeHeld, type Leased, leaseOf } from '../../persistence/lease.ts';
+import { findProjectById } from '../../projects/find-project.ts';
+import { queueMails } from './queue-mails.ts';
+
+/** Longer than a run. After a failure, for example of a customer's database, the next run waits for its end. */
+const leaseMs = 120_000;
+
+/** A run begins nothing new after this time. Together with the schedule's limit it is less than a minute. */
+const runMs = 25_000;
+
+/** One run at a time works on a collection. */
+const leasedEffects: Leased<CollectionRecord> = {
+  records: collectionRecords,
+  lease: 'effectsDueAt',
+  while: ['state', 'effectsAsked'],
+};
+
+const inMs = (ms: number): Date => new Date(clock.now() + ms);
+
+/** Does what effects have left to do in a collection. Returns whether it did everything. */
+const workOn = async (record: CollectionRecord, end: number): Promise<boolean> => {
+  const project = await findProjectById(record.projectId.toHexString());
+  return !project || queueMails(project, toCollection(record), end);
+};
+
+/** Works on a collection that this run holds, again if it was asked to meanwhile. */
+const workHeld = async (held: CollectionRecord): Promise<void> => {
+  const end = clock.now() + runMs;
+  for (let record: CollectionRecord | null = held; record; ) {
+    const isDone: boolean = (await workOn(record, end)) && clock.now() < end;
+    const leased = isDone ? leasedEffects : { ...leasedEffects, while: [] };
+    if (await changeHeld(leased, record, { $set: { effectsDueAt: new Date(clock.now()) } })) return;
+    const now: CollectionRecord | null = await collectionRecords.findOne({ _id: record._id, state: 'active' });
+    record = now && leaseOf(leasedEffects, now) === leaseOf(leasedEffects, record) ? now : null;
+  }
+};
+
+/**
+ * The task `run-effects`: does what effects have left to do in a collection. If another run works on it, that one
+ * searches again.
+ */
+export const runEffects = async (projectId: string, name: string): Promise<void> => {
+  const which = { ...activeIn({ id: projectId }), name: { $eq: name } };
+  const asking = { $inc: { effectsAsked: 1 } };
+  let held = await acquire(leasedEffects, which, inMs(leaseMs), asking);
+  if (!held) {
+    await collectionRecords.updateOne(which, asking);
+    held = await acquire(leasedEffects, which, inMs(leaseMs), {});
+  }
+  if (held) await workHeld(held);
+};
+
+const dueEffects: RecordJob<CollectionRecord> = {
+  ...leasedEffects,
+  name: 'run-effects',
+  what: 'collection',
+  open: () => ({ state: 'active' }),
+  quietMs: 0,
+  page: 50,
+  step: async ({ _id }) => {
+    const held = await acquire(leasedEffects, { _id, state: 'active' }, inMs(leaseMs), {});
+    if (held) await workHeld(held);
+    return held !== null;
+  },
+  concurrency: 10,
+  limitMs: 25_000,
+};
+
+/** Does what effects have left to do in all collections. Returns the number of collections. */
+export const runDueEffects = async (): Promise<number> => (await workThroughRecords(dueEffects)).done;
