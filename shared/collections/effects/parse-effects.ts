@@ -56,11 +56,14 @@ const parseWhere = (scope: EffectScope, on: readonly EffectEvent[], value: unkno
   };
 };
 
-const requireSettable = ({ at, collection }: EffectScope, field: string): void => {
+const requireSettable = ({ at, collection, hasStored }: EffectScope, field: string): void => {
   const { schema, rls } = collection;
   if (!isFieldPath(field) || field.includes('.')) throw invalidEffect(at, 'must be a top-level field.');
   if (systemFields.has(field)) throw invalidEffect(at, 'is a field that only the service writes.');
   if (rls.enabled && field === rls.ownerField) throw invalidEffect(at, 'is the owner of the document.');
+  if (hasStored && field === collection.partition) {
+    throw invalidEffect(at, 'is the partition, which an update cannot change. Set it on "create" only.');
+  }
   if (schema && !schema.some(({ key }) => key === field)) {
     throw invalidEffect(at, `names a field that "${collection.name}" does not have.`);
   }

@@ -264,3 +264,17 @@ describe('409 SCHEMA_CONFLICT', () => {
     expect(await collections('DELETE', '/products')).toMatchObject({ status: 200 });
   });
 });
+
+test('400 INVALID_EFFECT for an effect of updates that sets the partition, 200 for one of inserts', async () => {
+  const team = text('team');
+  const made = await collections('POST', '', { name: 'parted', schema: [team], changes: true, partition: 'team' });
+  expect(made.status).toBe(201);
+  const edit = (on: unknown) =>
+    collections('PUT', '/parted', { effects: [{ on, set: { team: { $lower: { $doc: 'team' } } } }] });
+  const field = 'effects.0.set.team';
+  expect(await edit(['create', 'update'])).toMatchObject({
+    status: 400,
+    body: { code: 'INVALID_EFFECT', errors: [{ field }] },
+  });
+  expect(await edit('create')).toMatchObject({ status: 200 });
+});
