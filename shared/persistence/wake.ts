@@ -1,6 +1,15 @@
 import { setBounded } from '../core/cache.ts';
 import { tryOrLog } from '../core/log.ts';
 
+/**
+ * Puts a message on a queue that becomes visible after a delay. Every write may reach this code, and few send a message:
+ * the SDK is loaded by the first one.
+ */
+export const sendDelayed = async (queueUrl: string, body: string, seconds: number): Promise<void> => {
+  const queues = await import('./sqs.ts');
+  await queues.sendDelayed(queueUrl, body, seconds);
+};
+
 const remembered = 1000;
 const quietMs = 1000;
 

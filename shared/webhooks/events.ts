@@ -5,7 +5,7 @@ import { isClientError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { tryOrLog } from '../core/log.ts';
 import { onDuplicateKey, retryOnConflict } from '../core/retry.ts';
-import { wakeUps } from '../persistence/wake.ts';
+import { sendDelayed, wakeUps } from '../persistence/wake.ts';
 import type { EventKind, Project } from '../projects/project.ts';
 import { kindOf, type WebhookEvent } from './event-types.ts';
 import { type DeliveryRecord, deliveryRecords, webhookRecords } from './records.ts';
@@ -17,8 +17,6 @@ export const queueWebhookCheck = async (
   what: { readonly projectId: string } | { readonly webhookId: string },
   seconds: number,
 ): Promise<void> => {
-  // Every write reaches this code, and few projects have webhooks: the SDK is loaded by the first message.
-  const { sendDelayed } = await import('../persistence/sqs.ts');
   const { WEBHOOK_QUEUE_URL } = webhookQueueSettings();
   await sendDelayed(WEBHOOK_QUEUE_URL, JSON.stringify(what), Math.min(seconds, maxDelaySeconds));
 };

@@ -27,7 +27,7 @@ describe('the schema assistant in the console', () => {
     await withAssistant(page);
     await page.reload();
     await page.getByRole('button', { name: 'Suggest' }).click();
-    expect(await page.getByRole('alert').count()).toBe(0);
+    expect(await page.getByText('NOT_SET_UP').count()).toBe(0);
     await page.getByLabel('What is it for?').fill('Recipes');
     await page.getByRole('button', { name: 'Suggest' }).click();
     await page.getByRole('alert').getByText('NOT_SET_UP').waitFor();

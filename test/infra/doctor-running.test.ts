@@ -89,7 +89,7 @@ describe('schedules', () => {
     JSON.stringify({ Rules: Array.from({ length: count }, (_, at) => ({ Name: `Basalt-Jobs-${at}`, State })) });
 
   test('are ok when all are enabled; the request is signed and names the deployment', async () => {
-    const [request] = [respondWith(rules(8, 'ENABLED'))];
+    const [request] = [respondWith(rules(9, 'ENABLED'))];
     expect(await find(schedulesCheck)).toMatchObject({ level: 'ok' });
     const [first] = request;
     expect(first?.url).toBe('https://events.eu-central-1.amazonaws.com/');
@@ -98,8 +98,8 @@ describe('schedules', () => {
   });
 
   test.each([
-    [rules(8, 'DISABLED'), 'disabled: Basalt-Jobs-0'],
-    [rules(1, 'ENABLED'), '1 of 8 exist'],
+    [rules(9, 'DISABLED'), 'disabled: Basalt-Jobs-0'],
+    [rules(1, 'ENABLED'), '1 of 9 exist'],
   ])('fail the check when the response is %s', async (answer, detail) => {
     respondWith(answer);
     expect(await find(schedulesCheck)).toMatchObject({ level: 'failed', detail: expect.stringContaining(detail) });

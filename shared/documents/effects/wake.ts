@@ -4,7 +4,7 @@ import { workQueueSettings } from '../../core/config.ts';
 import { tryOrLog } from '../../core/log.ts';
 import { requestIdNow } from '../../core/request.ts';
 import { onProject } from '../../persistence/mongo.ts';
-import { wakeUps } from '../../persistence/wake.ts';
+import { sendDelayed, wakeUps } from '../../persistence/wake.ts';
 import type { Task } from '../../persistence/work-queue.ts';
 import type { Project } from '../../projects/project.ts';
 import type { AccessContext } from '../access/access.ts';
@@ -14,8 +14,6 @@ import { pendingMailsOf } from './pending-mails.ts';
 
 /** Queues the task `run-effects` of a collection. */
 const queueEffects = async (key: string, seconds: number): Promise<void> => {
-  // Every write reaches this code, and few collections have effects: the SDK is loaded by the first message.
-  const { sendDelayed } = await import('../../persistence/sqs.ts');
   const [projectId = '', collection = ''] = key.split(' ');
   const task: Task = { task: 'run-effects', projectId, collection, requestId: requestIdNow() };
   await sendDelayed(workQueueSettings().WORK_QUEUE_URL, JSON.stringify(task), seconds);

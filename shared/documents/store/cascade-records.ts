@@ -9,7 +9,7 @@ import { tryOrLog } from '../../core/log.ts';
 import { requestIdNow } from '../../core/request.ts';
 import type { Leased } from '../../persistence/lease.ts';
 import { databaseOf, inControl } from '../../persistence/mongo.ts';
-import { sendDelayed } from '../../persistence/sqs.ts';
+import { sendDelayed } from '../../persistence/wake.ts';
 import type { Task } from '../../persistence/work-queue.ts';
 import type { Project } from '../../projects/project.ts';
 
