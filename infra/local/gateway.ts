@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { ServeSite } from './console-site.ts';
 import type { Cors, RawHeaders } from './cors.ts';
 import { GatewayEvent } from './event.ts';
+import { keepAliveMs } from './ports.ts';
 import { receiveBody } from './request-body.ts';
 import { type FunctionResult, gatewayBody, sendGatewayError, sendResult } from './response.ts';
 import { type FindRoute, type Match, malformed } from './router.ts';
@@ -24,9 +25,6 @@ export interface GatewayOptions {
 
 /** API Gateway's limit for request line and headers together. */
 const maxHeaderBytes = 10_240;
-
-/** Node's default of 5 s would close connections that browsers and load generators are about to reuse. */
-const keepAliveMs = 60_000;
 
 const none: RawHeaders = [];
 

@@ -11,6 +11,9 @@ const portTaken = (port: number, setting: string): StartProblem =>
       (setting === 'PORT' ? '' : ` (${setting} is counted from PORT)`),
   );
 
+/** Node's default of 5 s would close connections that browsers and other clients are about to reuse. */
+export const keepAliveMs = 60_000;
+
 /** Listens on loopback, on any free port for 0. Returns the port; throws `StartProblem` if it is in use. */
 export const listen = (server: Server, port: number, setting = 'PORT'): Promise<number> =>
   new Promise((resolve, reject) => {

@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { uploadCors } from '../../../shared/files/connect-storage.ts';
+import { keepAliveMs } from '../ports.ts';
 import type { Emulation, Stored } from './emulation.ts';
 import type { LargeFiles } from './large-files.ts';
 import { listParts } from './list-parts.ts';
@@ -167,7 +168,7 @@ export const createGuard = ({ emulation, large, keys, region, directory }: Guard
     stored.on('error', () => response.destroy()).pipe(response);
   };
 
-  return createServer((request, response) => {
+  return createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
     serve(request, response).catch((error: unknown) => {
       request.resume();
       const s3Error = error instanceof S3Error ? error : new S3Error('InternalError');

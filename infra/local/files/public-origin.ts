@@ -14,6 +14,7 @@ import {
   linkCacheControl,
 } from '../../../shared/files/file-headers.ts';
 import { isSigned } from '../../../shared/files/signed-links.ts';
+import { keepAliveMs } from '../ports.ts';
 import type { Emulation } from './emulation.ts';
 import type { ImageVariants } from './image-variants.ts';
 
@@ -162,7 +163,7 @@ export const createPublicOrigin = (
     content.on('error', () => response.destroy()).pipe(response);
   };
 
-  return createServer((request, response) => {
+  return createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
     serve(request, response).catch(() => {
       if (response.headersSent) response.destroy();
       else sendText(response, 500, 'The file could not be read.');
