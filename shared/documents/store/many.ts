@@ -36,7 +36,7 @@ export interface ManyResult {
 const limitMs = 14_000;
 
 /** A process has five connections to the database that projects share. */
-const concurrency = 4;
+const concurrency = 2;
 
 /** Documents between two checks of the time. A cursor points to the end of such a step. */
 const stepSize = 20;
