@@ -24,7 +24,7 @@ export interface MailOfEffect {
   readonly _id: ObjectId;
   /** Id, name or key of a template, which is looked up when the email is sent. */
   readonly template: string;
-  /** The receiver, or why there is none. */
+  /** The receiver, or the reason for which nobody gets it. */
   readonly to: { readonly address: string } | { readonly address: string | undefined; readonly reason: string };
   /** Set if users choose the address; `userId` is the user who did. */
   readonly open?: { readonly userId: string | undefined };

@@ -114,7 +114,7 @@ const engineProblem = (reason: string, cause?: unknown): StartProblem =>
  * library. Throws `StartProblem` if neither works.
  */
 export const nodeCommand = async (report: (step: string) => void): Promise<EngineCommand> => {
-  if (!isInstalled()) throw engineProblem('there is none for this system.');
+  if (!isInstalled()) throw engineProblem('the packages have no engine for this system.');
   if (process.platform !== 'linux' || isRecent(glibcVersion())) return [process.execPath];
   const libc = await newerLibc(report).catch((error: unknown) => {
     const { stderr } = error as { readonly stderr?: string };

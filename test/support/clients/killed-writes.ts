@@ -44,7 +44,7 @@ export const requestAndKill = async (request: KilledRequest): Promise<Acknowledg
   child.once('error', ended.reject);
   child.once('close', (code, signal) => {
     if (signal === 'SIGKILL') ended.resolve(undefined);
-    else ended.reject(new Error(`The process ended by itself: ${signal ?? code}`));
+    else ended.reject(new Error(`The process ended before it was killed: ${signal ?? code}`));
   });
   if (child.stdout) {
     createInterface(child.stdout).on('line', (line) => {
