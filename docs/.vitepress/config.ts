@@ -153,7 +153,7 @@ export default defineConfig({
       rules(),
       part('Operation', 'docs/operate'),
       part('Concepts', 'docs/concepts'),
-      part('Decisions', 'docs/decisions'),
+      link('docs/decisions/README.md'),
     ],
     docFooter: { prev: false, next: false },
     externalLinkIcon: false,

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { roleFor } from '../../shared/http/middleware/developer.ts';
 import { type JsonSchema, jsonSchemaOf } from '../../shared/http/openapi/json-schema.ts';
@@ -74,12 +76,26 @@ const callers: Readonly<Record<Access, string>> = {
   developer: 'developer',
 };
 
+const project = '/api/projects/{projectId}';
+
 const callerOf = (route: NamedRoute): string => {
   if (route.access !== 'developer') return callers[route.access];
-  if (!route.path.startsWith('/api/projects/{projectId}')) return callers.developer;
+  if (!route.path.startsWith(project)) return callers.developer;
   const [scope] = scopesOf(route);
-  return `role ${roleFor(route)}${scope === undefined ? '' : `, scope \`${scope}\``}`;
+  return `${roleFor(route)}${scope === undefined ? '' : `, \`${scope}\``}`;
 };
+
+const codeOf = (code: string): string => `\`${code}\``;
+
+/** The codes that the reference lists for every route. */
+const codesOfEveryRoute = (): ReadonlySet<string> => {
+  const readme = readFileSync(path.join(import.meta.dirname, '../../docs/reference/README.md'), 'utf8');
+  const [, section = ''] = readme.split('## Errors of every route');
+  return new Set(section.match(/[A-Z]+(?:_[A-Z]+)+/g) ?? []);
+};
+
+const codesOf = (route: NamedRoute, without: ReadonlySet<string>): readonly string[] =>
+  (route.errors ?? []).filter((code) => !without.has(code));
 
 /** Names of the fields of an object, those that may be left out with a `?`. */
 const fieldsOf = ({ properties, required }: JsonSchema): string => {
@@ -91,29 +107,38 @@ const fieldsOf = ({ properties, required }: JsonSchema): string => {
 
 const line = (label: string, text: string): string => (text === '' ? '' : `- ${label}: ${text}\n`);
 
-const entry = (route: NamedRoute): string => {
-  const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
-  const { status, orCreated } = route.response;
+const statusOf = ({ response: { status, orCreated } }: NamedRoute): string => {
+  if (orCreated) return ` · ${status} or 201`;
+  return status === 200 ? '' : ` · ${status}`;
+};
+
+const entry = (route: NamedRoute, known: ReadonlySet<string>): string => {
+  const address = route.path.replace(`${project}/`, '…/').replaceAll(/\{(\w+)\}/g, ':$1');
   const body = route.body && jsonSchemaOf(route.body);
-  const codes = (route.errors ?? []).map((code) => `\`${code}\``).join(', ');
+  const key = route.repeats === undefined ? '' : ' · `Idempotency-Key`';
   return `
 ### ${route.summary}
 
-\`${methodsOf(route).join(' ')} ${path}\` · ${callerOf(route)} · ${orCreated ? `${status} or 201` : status}
+\`${methodsOf(route).join(' ')} ${address}\` · ${callerOf(route)}${statusOf(route)}${key}
 
 ${[
   line('Query', route.query ? fieldsOf(jsonSchemaOf(route.query)) : ''),
   line('Body', body ? fieldsOf(body) || (body.type === 'array' ? 'a list' : 'an object') : ''),
-  line('Header', route.repeats === undefined ? '' : '`Idempotency-Key`'),
-  line('Errors', codes),
+  line('Errors', codesOf(route, known).map(codeOf).join(', ')),
 ].join('')}`.trimEnd();
 };
 
-const sectionOf = (area: string, heading: string): string => {
-  const entries = Object.values(tables[area] ?? {})
-    .filter(({ path }) => path.startsWith('/'))
-    .map(entry);
-  return `\n## ${heading}\n${entries.join('\n')}\n`;
+/** Codes that each of several routes returns are listed one time, above the routes. */
+const sectionOf = (area: string, heading: string, ofEveryRoute: ReadonlySet<string>): string => {
+  const routes = Object.values(tables[area] ?? {}).filter((route) => route.path.startsWith('/'));
+  const [first, ...others] = routes;
+  const shared =
+    first && others.length > 0
+      ? codesOf(first, ofEveryRoute).filter((code) => others.every(({ errors }) => errors?.some((its) => its === code)))
+      : [];
+  const known = new Set([...ofEveryRoute, ...shared]);
+  const intro = shared.length > 0 ? `\nErrors of all these routes: ${shared.map(codeOf).join(', ')}\n` : '';
+  return `\n## ${heading}\n${intro}${routes.map((route) => entry(route, known)).join('\n')}\n`;
 };
 
 /** The areas that a page shows, for the test that none is missing. */
@@ -123,20 +148,23 @@ const isDashboard = (title: string): boolean => title.startsWith('Dashboard');
 
 const introOf = (title: string): string =>
   isDashboard(title)
-    ? 'These routes have the base address of the dashboard API and need a developer in `Authorization`.\n'
+    ? 'These routes have the base address of the dashboard API and need a developer in `Authorization`.\n`…` is `/api/projects/:projectId`. A role and the scope of a personal access token follow it.\n'
     : "These routes need a project's key in `x-api-key`.\n";
 
 /** File below docs/reference/api → its text: each route with its caller, fields, and the codes of its own. */
-export const apiPages = (): ReadonlyMap<string, string> =>
-  new Map(
+export const apiPages = (): ReadonlyMap<string, string> => {
+  const ofEveryRoute = codesOfEveryRoute();
+  return new Map(
     Object.entries(pages).map(([file, { title, areas }]) => [
       `api/${file}`,
       `${generated}# ${title}
 
-${introOf(title)}Fields with \`?\` are optional. "Errors" are those of the route itself; [the reference](../README.md#errors-of-every-route) lists those of every route.
+${introOf(title)}Fields with \`?\` are optional. The status is 200 unless another one is named.
+[Some errors](../README.md#errors-of-every-route) belong to every route.
 \`GET /api/openapi.json\` describes every body and response in full.
 ${Object.entries(areas)
-  .map(([area, heading]) => sectionOf(area, heading))
+  .map(([area, heading]) => sectionOf(area, heading, ofEveryRoute))
   .join('')}`,
     ]),
   );
+};
