@@ -5,6 +5,7 @@ import { AppError } from '../core/errors.ts';
 import { exactNumbers, forbiddenKeys, maxDepth, parseJsonValue } from '../core/json.ts';
 import { cutText } from '../core/text.ts';
 import type { JsonObject } from '../documents/document.ts';
+import { unguarded } from './csv-rows.ts';
 import { UnreadableFile } from './import-lines.ts';
 
 const delimiters = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' } as const;
@@ -185,7 +186,7 @@ const requireApart = (paths: ReadonlyMap<string, readonly string[]>): void => {
  * and Arrays as JSON. Throws `UnreadableFile`.
  */
 export const columnsOf = (collection: Collection, record: readonly string[], delimiter: Delimiter = ','): Columns => {
-  const names = record.map((name) => name.trim());
+  const names = record.map((name) => unguarded(name.trim()));
   names.length = names.findLastIndex((name) => name !== '') + 1;
   if (names.length > maxColumns) throw new UnreadableFile(`The file has more than ${maxColumns} columns.`);
   const paths = new Map<string, readonly string[]>();
@@ -214,7 +215,7 @@ export const bodyOf = (columns: Columns, cells: readonly string[]): JsonObject =
   const body: Record<string, unknown> = {};
   for (const [index, column] of columns.entries()) {
     const cell = cells[index] ?? '';
-    if (column && cell !== '') put(body, column.path, column.read(cell, column.path.length + 1));
+    if (column && cell !== '') put(body, column.path, column.read(unguarded(cell), column.path.length + 1));
   }
   return body;
 };

@@ -6,7 +6,8 @@ import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import type { JsonText } from '../core/json.ts';
 import { allOf, type Condition } from '../documents/query/condition.ts';
-import { textOf, whole } from '../documents/query/projection.ts';
+import { requirePaths } from '../documents/query/list-query.ts';
+import { textOf, toProjection, type Wanted } from '../documents/query/projection.ts';
 import { parseWhere, toConditions } from '../documents/query/where.ts';
 import { managedBucket } from '../files/bucket.ts';
 import { onProject } from '../persistence/mongo.ts';
@@ -61,12 +62,16 @@ interface Source {
   readonly selection: Condition;
 }
 
+/** The parts of each document, as a list with these `fields` returns them. */
+const wantedOf = ({ fields }: Pick<ExportRecord, 'fields'>): Wanted => ({ fields, meta: true });
+
 /** Starts at the last id, inclusive: a `$gt` comparison would skip ids of other types. */
-const open = (db: Db, selection: Condition, { collectionName, last }: ExportRecord) =>
-  db.collection(collectionName).find(selection, {
+const open = (db: Db, selection: Condition, record: ExportRecord) =>
+  db.collection(record.collectionName).find(selection, {
+    projection: toProjection(wantedOf(record)),
     sort: { _id: 1 },
     hint: { _id: 1 },
-    ...(last ? { min: { _id: last._id } } : {}),
+    ...(record.last ? { min: { _id: record.last._id } } : {}),
     batchSize,
     maxTimeMS: readLimitMs,
     raw: true,
@@ -99,7 +104,7 @@ const readOn = (
         for (const raw of batch) {
           const id = { _id: deserialize(raw)._id as unknown };
           if (record.last && isSame(id, record.last)) continue;
-          if (!take({ id, document: textOf(project, raw, whole) })) return false;
+          if (!take({ id, document: textOf(project, raw, wantedOf(record)) })) return false;
         }
       }
       return true;
@@ -260,15 +265,17 @@ export const runExport = async (claimed: ExportRecord, withinMs: number): Promis
 
 interface NewExport extends Pick<ExportRecord, 'format' | 'includeDeleted'> {
   readonly where?: Readonly<Record<string, unknown>> | undefined;
+  readonly fields?: readonly string[] | undefined;
 }
 
-/** Throws 400 `INVALID_FILTER` and `INVALID_REGEX`, 409 `TRANSFER_RUNNING`, 403 `PLAN_LIMIT`. */
+/** Throws 400 `INVALID_FILTER`, `INVALID_REGEX` and `INVALID_QUERY`, 409 `TRANSFER_RUNNING`, 403 `PLAN_LIMIT`. */
 export const startExport = async (
   project: Project,
   collectionName: string,
-  { format, includeDeleted, where }: NewExport,
+  { format, includeDeleted, where, fields: chosen }: NewExport,
 ) => {
   if (where) parseWhere(await loadCollection(project, collectionName), where);
+  const fields = chosen && requirePaths(chosen);
   const record: ExportRecord = {
     ...(await newTransfer(project, collectionName)),
     ...queued(),
@@ -276,6 +283,8 @@ export const startExport = async (
     format,
     includeDeleted,
     ...(where && { where: JSON.stringify(where) }),
+    ...(fields && { fields }),
+    ...(fields && format === 'csv' && { columns: fields, hasColumns: true }),
     count: 0,
     bytes: 0,
     parts: [],

@@ -64,6 +64,8 @@ export interface ExportRecord extends Transfer {
   readonly includeDeleted: boolean;
   /** The condition as JSON, because MongoDB does not store its operators as names. */
   readonly where?: string;
+  /** The paths to write; absent: all. */
+  readonly fields?: readonly string[];
   /** CSV: the fields found so far. */
   readonly columns?: readonly string[];
   /** CSV: all fields are found, and the documents follow. */
@@ -176,6 +178,7 @@ const named = ({ collectionName: collection, failure }: TransferRecord) => ({ co
 const exportFields = (record: ExportRecord) => ({
   ...viewOf(record, [...common, 'format', 'includeDeleted', 'count', 'bytes']),
   where: record.where === undefined ? null : (JSON.parse(record.where) as Readonly<Record<string, unknown>>),
+  fields: record.fields ?? null,
   ...named(record),
 });
 

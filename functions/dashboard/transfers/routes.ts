@@ -18,8 +18,10 @@ export const dashboardTransferRoutes = defineProjectRoutes('documents', {
     summary: 'Export a collection to a file, in the background',
     body: NewExportBody,
     response: { status: 201, body: ExportAnswer },
-    example: { body: { format: 'csv', includeDeleted: false, where: { views: { $gte: 5 } } } },
-    errors: ['INVALID_FILTER', 'INVALID_REGEX', 'TRANSFER_RUNNING', 'PLAN_LIMIT'],
+    example: {
+      body: { format: 'csv', includeDeleted: false, where: { views: { $gte: 5 } }, fields: ['title', 'views'] },
+    },
+    errors: ['INVALID_FILTER', 'INVALID_REGEX', 'INVALID_QUERY', 'TRANSFER_RUNNING', 'PLAN_LIMIT'],
   },
   'get-export': {
     method: 'GET',

