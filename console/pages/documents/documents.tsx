@@ -19,6 +19,7 @@ import { chosenColumns, fieldPaths, usualColumns } from './columns.ts';
 import { ColumnsMenu } from './columns-menu.tsx';
 import { DocumentPanel } from './document-panel.tsx';
 import { DocumentsTable } from './documents-table.tsx';
+import { ExportForm } from './export-form.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { changesFor, partsOf } from './filter-parts.ts';
 import { listQuery, queryText, typedQuery } from './list-address.ts';
@@ -35,6 +36,7 @@ export const Documents = () => {
   const place = { projectId, collectionName };
   const { path, query, route } = useLocation();
   const adding = useSignal(false);
+  const exporting = useSignal(false);
   const schema = useQuery('get-collection', place);
   const { data: collection, problem: noSchema } = schema.value;
   useFeed(place, collection?.changes ?? false);
@@ -72,13 +74,22 @@ export const Documents = () => {
   };
   const isFiltered = parts.length > 0 || query.search !== undefined;
   const isBeside = query.open !== undefined || query.copy !== undefined || query.new !== undefined;
+  const showExport = (is: boolean) => () => {
+    exporting.value = is;
+  };
   const acts = (
-    <Button kind="main-act" title={keyText('insert')} onClick={insert}>
-      {t.documents.insert}
-    </Button>
+    <>
+      <Button onClick={showExport(true)}>{t.transfers.export}</Button>
+      <Button kind="main-act" title={keyText('insert')} onClick={insert}>
+        {t.documents.insert}
+      </Button>
+    </>
   );
   return (
     <CollectionPage part="documents" acts={acts}>
+      {filtered && exporting.value && (
+        <ExportForm {...place} {...{ query, parts, shown, fields }} onClose={showExport(false)} />
+      )}
       <div class={isBeside ? 'halves' : undefined}>
         <div class="stack">
           <FilterBar

@@ -1,0 +1,24 @@
+import { numberText } from './number.ts';
+
+const documents = (count: number): string => (count === 1 ? '1 document' : `${numberText(count)} documents`);
+
+/** Texts of the documents page, loaded with it. */
+export const rows = {
+  export: {
+    title: 'Export',
+    format: 'Format',
+    formats: { csv: 'CSV, for spreadsheets', ndjson: 'NDJSON, one JSON object a line', json: 'JSON, one list' },
+    columns: 'Columns',
+    all: 'All fields',
+    counted: (count: number, isFiltered: boolean) =>
+      `${documents(count)}${isFiltered ? ' that match the filter' : ''}, oldest first.`,
+    search: 'Search words cannot be exported. Remove them, and use a filter instead.',
+    unread: 'The filter has a part that is not valid. Remove it first.',
+    chooseOne: 'Choose at least one field.',
+    progress: 'Exported so far',
+    written: (count: number) => `${documents(count)} written`,
+    failed: 'The export failed.',
+    done: (count: number) => `${documents(count)} exported`,
+    cancelled: 'Export cancelled',
+  },
+};
