@@ -21,4 +21,5 @@ export const rows = {
     done: (count: number) => `${documents(count)} exported`,
     cancelled: 'Export cancelled',
   },
+  edit: { conflict: 'Someone else changed this document' },
 };

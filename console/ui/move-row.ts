@@ -6,3 +6,24 @@ export const moveRow = (table: HTMLElement | null, step: 1 | -1): void => {
   const next = rows[Math.max(0, Math.min(rows.length - 1, present === -1 ? 0 : present + step))];
   next?.querySelector<HTMLElement>('a, button')?.focus();
 };
+
+const steps: Readonly<Record<string, readonly [row: number, column: number]>> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+};
+
+/** Moves the focus to the neighbouring cell for an arrow key. */
+export const moveCell = (event: KeyboardEvent): void => {
+  const step = steps[event.key];
+  const cell = (event.currentTarget as Element).closest('td');
+  const row = cell?.parentElement;
+  if (!step || !cell || !row || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const rows = [...(row.parentElement?.children ?? [])];
+  const next = rows[rows.indexOf(row) + step[0]]?.children[cell.cellIndex + step[1]];
+  if (!(next instanceof HTMLElement)) return;
+  event.preventDefault();
+  (next.querySelector<HTMLElement>(':scope > input') ?? next).focus();
+  next.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+};

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import { t } from '../text/words.ts';
-import { moveRow } from './move-row.ts';
+import { isSecondClick } from './button.tsx';
+import { moveCell, moveRow } from './move-row.ts';
 import { type Shortcuts, useShortcuts } from './shortcuts.ts';
 import { Tick, TickAll } from './tick.tsx';
 import { leaving } from './unsaved.tsx';
@@ -15,6 +16,14 @@ export interface Column<T> {
   readonly sorted?: 'ascending' | 'descending' | undefined;
 }
 
+/** Cells that are edited in place, by double click, Enter or F2. Arrow keys move between the cells. */
+export interface CellEditing {
+  readonly can: (column: string) => boolean;
+  readonly at: { readonly key: string; readonly column: string } | undefined;
+  readonly onBegin: (key: string, column: string) => void;
+  readonly editor: ComponentChildren;
+}
+
 interface Props<T> {
   readonly label: string;
   readonly columns: readonly Column<T>[];
@@ -26,6 +35,7 @@ interface Props<T> {
   /** Keys of the rows that are ticked, where rows can be. */
   readonly ticked?: ReadonlySet<string>;
   readonly onTick?: (keys: ReadonlySet<string>) => void;
+  readonly editing?: CellEditing;
 }
 
 /** More would make the page slow, and nobody reads them. */
@@ -47,8 +57,16 @@ const Waiting = ({ columns }: { readonly columns: number }) =>
 const isOwnAct = (target: EventTarget | null): boolean =>
   (target instanceof Element && target.closest('a, button, input, label') !== null) || getSelection()?.type === 'Range';
 
+const doubleClickMs = 250;
+
+/** Fingers do not double click. */
+const isTouch = (event: MouseEvent): boolean => (event as Partial<PointerEvent>).pointerType === 'touch';
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest('input, select, textarea, [role="dialog"], dialog') !== null;
+
 /** A list. Rows that open something do so by a click and, from their first link, by keyboard: `j`, `k`, then Enter. */
-export const Table = <T,>({ label, columns, items, keyOf, selected, onOpen, ticked, onTick }: Props<T>) => {
+export const Table = <T,>({ label, columns, items, keyOf, selected, onOpen, ticked, onTick, editing }: Props<T>) => {
   const box = useRef<HTMLElement>(null);
   const opens = onOpen !== undefined;
   const shortcuts = useMemo<Shortcuts>(
@@ -57,11 +75,37 @@ export const Table = <T,>({ label, columns, items, keyOf, selected, onOpen, tick
   );
   useShortcuts(shortcuts);
   const shown = items?.slice(0, mostRows);
+  const opening = useRef<ReturnType<typeof setTimeout>>(undefined);
+  /** A click on a cell that can be edited opens the row only when it is not the first of a double click. */
+  const onRowClick = (event: MouseEvent, item: T): void => {
+    if (!onOpen || isOwnAct(event.target)) return;
+    clearTimeout(opening.current);
+    const open = () => leaving(() => onOpen(item));
+    if ((event.target as Element).closest('[data-edits]') === null || isTouch(event)) open();
+    else if (!isSecondClick(event.detail)) opening.current = setTimeout(open, doubleClickMs);
+  };
+  const cellProps = (key: string, column: string) =>
+    editing && {
+      tabIndex: -1,
+      'data-edits': editing.can(column) ? '' : undefined,
+      onDblClick: () => {
+        clearTimeout(opening.current);
+        if (editing.can(column)) editing.onBegin(key, column);
+      },
+      onKeyDown: (event: KeyboardEvent) => {
+        if (isTyping(event.target)) return;
+        const isLink = event.target instanceof Element && event.target.closest('a, button') !== null;
+        if (editing.can(column) && (event.key === 'F2' || (event.key === 'Enter' && !isLink))) {
+          event.preventDefault();
+          editing.onBegin(key, column);
+        } else moveCell(event);
+      },
+    };
   const tick = onTick && { ticked: ticked ?? new Set<string>(), onTick };
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     <section ref={box} class="table-box" aria-label={label} aria-busy={items === undefined} tabIndex={0}>
-      <table class="table">
+      <table class="table" role={editing && 'grid'}>
         <caption hidden>{label}</caption>
         <thead>
           <tr>
@@ -84,19 +128,22 @@ export const Table = <T,>({ label, columns, items, keyOf, selected, onOpen, tick
             shown.map((item) => {
               const key = keyOf(item);
               return (
-                <tr
-                  key={key}
-                  aria-selected={selected === key}
-                  onClick={onOpen && (({ target }) => isOwnAct(target) || leaving(() => onOpen(item)))}
-                >
+                <tr key={key} aria-selected={selected === key} onClick={(event) => onRowClick(event, item)}>
                   {tick && (
                     <td class="tick">
                       <Tick keyed={key} {...tick} />
                     </td>
                   )}
                   {columns.map((column) => (
-                    <td key={column.key} dir="auto" class={column.number ? 'number' : undefined}>
-                      {column.cell(item)}
+                    <td
+                      key={column.key}
+                      dir="auto"
+                      class={column.number ? 'number' : undefined}
+                      {...cellProps(key, column.key)}
+                    >
+                      {editing?.at?.key === key && editing.at.column === column.key
+                        ? editing.editor
+                        : column.cell(item)}
                     </td>
                   ))}
                 </tr>

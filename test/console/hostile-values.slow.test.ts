@@ -112,14 +112,14 @@ describe('hostile content', () => {
     const { page, problems } = opened;
     await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/posts?open=%ED%A0%BD`);
     await page.getByRole('alert').getByText('INVALID_ID').waitFor();
-    await page.getByRole('cell', { name: 'gnp.exe' }).first().waitFor();
+    await page.getByRole('gridcell', { name: 'gnp.exe' }).first().waitFor();
     expect(problems).toEqual([]);
   });
 
   test('does not reverse the text beside it, because each value is isolated', async () => {
     const { page } = opened;
     await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/posts`);
-    await page.getByRole('cell', { name: 'gnp.exe' }).first().waitFor();
+    await page.getByRole('gridcell', { name: 'gnp.exe' }).first().waitFor();
     const bare = await page.evaluate<readonly string[]>(`[...document.querySelectorAll('body, body *')]
       .filter((element) => [...element.childNodes].some((node) => node.nodeType === 3 && /[\\u202a-\\u202e\\u2066-\\u2069]/.test(node.data)))
       .filter((element) => !/isolate|plaintext/.test(getComputedStyle(element).unicodeBidi))

@@ -63,7 +63,7 @@ describe('unusual content', () => {
 
   test('right-to-left text is shown and typed from the right', async () => {
     const page = await open('/documents/posts');
-    const cell = page.getByRole('cell', { name: arabic });
+    const cell = page.getByRole('gridcell', { name: arabic });
     expect(await styleOf(cell, 'direction')).toBe('rtl');
     await cell.getByRole('link').click();
     await page.getByRole('button', { name: 'Edit' }).click();

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import type { Field } from '../../../shared/collections/collection.ts';
+import { type Field, systemFields } from '../../../shared/collections/collection.ts';
 import { isNumber } from '../../../shared/collections/schema/field-types.ts';
 import type { Data } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
@@ -8,7 +9,9 @@ import { Act } from '../../ui/act.tsx';
 import { addressWith } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { leaving } from '../../ui/unsaved.tsx';
 import { Cell, isNameless } from './cell.tsx';
+import { CellEditor } from './cell-editor.tsx';
 import { refOf, typeOf, valueAt } from './columns.ts';
 import { moveToTrash } from './move-to-trash.ts';
 import { idIn } from './ref-address.ts';
@@ -73,6 +76,18 @@ export const DocumentsTable = ({
 }) => {
   const { path, query, route } = useLocation();
   const ticked = useSignal<ReadonlySet<string>>(new Set());
+  const box = useRef<HTMLDivElement>(null);
+  const at = useSignal<{ readonly key: string; readonly column: string } | undefined>(undefined);
+  const { value: edited } = at;
+  const endEdit = (from: NonNullable<typeof edited>) => {
+    at.value = undefined;
+    // The cell is drawn again first.
+    requestAnimationFrame(() => {
+      const row = (items ?? []).findIndex(({ _id }) => String(_id) === from.key);
+      const cell = box.current?.querySelectorAll('tbody tr')[row]?.querySelectorAll<HTMLElement>('td:not(.tick)');
+      cell?.[shown.indexOf(from.column)]?.focus();
+    });
+  };
   const onTick = (keys: ReadonlySet<string>) => {
     ticked.value = keys;
   };
@@ -80,19 +95,22 @@ export const DocumentsTable = ({
   const ids = (items ?? []).map(({ _id }) => String(_id)).filter((id) => ticked.value.has(id));
   const hrefOf = (id: unknown): string =>
     addressWith(path, query, { open: String(id), new: undefined, copy: undefined });
-  const columns = shown.map((key, at): Column<ShownDocument> => {
+  const isNumeric = (key: string): boolean => {
+    const type = typeOf(rules, key);
+    return type ? isNumber(type) : areNumbers(items, key);
+  };
+  const columns = shown.map((key, index): Column<ShownDocument> => {
     const sort = (to: string | undefined) => route(addressWith(path, query, { sort: to, page: undefined }));
     const ref = refOf(rules, key);
-    const type = typeOf(rules, key);
     return {
       key,
       label: <SortHead field={key} sort={query.sort} onSort={sort} />,
       sorted: sortedBy(key, query.sort),
-      ...((type ? isNumber(type) : areNumbers(items, key)) ? { number: true } : {}),
+      ...(isNumeric(key) ? { number: true } : {}),
       cell: (item) => {
         const value = valueAt(item, key);
-        if (at > 0 && ref !== undefined && idIn(value)) return <RefCell collectionName={ref} value={value} />;
-        return at === 0 ? (
+        if (index > 0 && ref !== undefined && idIn(value)) return <RefCell collectionName={ref} value={value} />;
+        return index === 0 ? (
           <a href={hrefOf(item._id)}>
             <Cell value={isNameless(value) ? item._id : value} />
           </a>
@@ -103,7 +121,7 @@ export const DocumentsTable = ({
     };
   });
   return (
-    <>
+    <div ref={box} class="stack">
       {ids.length > 0 && <Ticked place={place} ids={ids} onTick={onTick} />}
       <Table
         label={place.collectionName}
@@ -114,7 +132,27 @@ export const DocumentsTable = ({
         onOpen={({ _id }) => route(hrefOf(_id))}
         ticked={new Set(ids)}
         onTick={onTick}
+        editing={{
+          // Sub-fields are edited in the document, whose draft has them all.
+          can: (column) => !systemFields.has(column) && !column.includes('.'),
+          at: edited,
+          onBegin: (key, column) =>
+            leaving(() => {
+              at.value = { key, column };
+            }),
+          editor: edited && (
+            <CellEditor
+              key={`${edited.key} ${edited.column}`}
+              {...place}
+              id={edited.key}
+              column={edited.column}
+              rules={rules}
+              unknownType={isNumeric(edited.column) ? 'Number' : 'String'}
+              onDone={() => endEdit(edited)}
+            />
+          ),
+        }}
       />
-    </>
+    </div>
   );
 };

@@ -33,8 +33,10 @@ const isNumeric = (type: ShownField['type']): boolean => type !== 'Any' && isNum
 
 type InputProps = Pick<Props, 'field' | 'text' | 'empty' | 'onType'> & {
   readonly id: string;
-  readonly described: string;
+  readonly described: string | undefined;
   readonly invalid: boolean;
+  /** The name of the control if it has no label. */
+  readonly name?: string;
 };
 
 /** A number with bounds uses the browser's arrows and checks. */
@@ -54,11 +56,13 @@ const choices = ({ rules }: ShownField, text: string): readonly string[] | undef
   return allowed && text !== '' && !allowed.includes(text) ? [...allowed, text] : allowed;
 };
 
-const Input = ({ field, text, empty, onType, id, described, invalid }: InputProps) => {
+/** The control for a value, by its type in the schema. */
+export const ValueInput = ({ field, text, empty, onType, id, described, invalid, name }: InputProps) => {
   const { type, required, rules } = field;
   const allowed = type === 'Boolean' ? ['true', 'false'] : choices(field, text);
   const common = {
     id,
+    'aria-label': name,
     'aria-describedby': described,
     'aria-invalid': invalid ? ('true' as const) : undefined,
   };
@@ -144,7 +148,7 @@ export const ValueField = ({ field, text, empty, unread, wrong: said, onType: on
       {isLong ? (
         <p class="muted">{t.documents.tooLong(bytesText(text.length))}</p>
       ) : (
-        <Input
+        <ValueInput
           field={field}
           text={text}
           empty={empty}

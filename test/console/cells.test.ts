@@ -1,0 +1,103 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { newProject, type TestProject } from '../support/fixtures/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+let project: TestProject;
+let opened: OpenPage;
+let page: Page;
+
+beforeAll(async () => {
+  [browser, project] = await Promise.all([
+    openChromium(),
+    newProject([
+      {
+        name: 'orders',
+        schema: [
+          { key: 'title', type: 'String' },
+          { key: 'status', type: 'String', enum: ['open', 'paid'] },
+          { key: 'n', type: 'Number', max: 100 },
+        ],
+      },
+    ]),
+  ]);
+  for (const n of [1, 2])
+    await project.api('POST', '/api/data/orders', { body: { title: `order ${n}`, status: 'open', n } });
+  opened = await openAs(browser, project.developer, `/projects/${project.id}/documents/orders?sort=n`);
+  page = opened.page;
+  await page.getByRole('link', { name: 'order 1' }).waitFor();
+});
+
+afterAll(() => browser.close());
+
+const cell = (row: number, column: number) => page.locator('tbody tr').nth(row).locator('td:not(.tick)').nth(column);
+
+const isFocused = (row: number, column: number) =>
+  cell(row, column)
+    .and(page.locator(':focus'))
+    .count()
+    .then((count) => count === 1);
+
+const stored = async (query: string): Promise<readonly Record<string, unknown>[]> => {
+  const { body } = await project.api<{ data: { items: Record<string, unknown>[] } }>(
+    'GET',
+    `/api/data/orders?${query}`,
+  );
+  return body.data.items;
+};
+
+test('a double click edits a cell, Enter saves it, and the document stays closed', async () => {
+  await cell(0, 2).dblclick();
+  const input = page.getByRole('spinbutton', { name: 'n', exact: true });
+  await input.fill('7');
+  expect(await obstacles(page)).toEqual([]);
+  await page.keyboard.press('Enter');
+  await page.getByText('Saved', { exact: true }).waitFor();
+  expect(await stored('n=7')).toMatchObject([{ title: 'order 1' }]);
+  expect(new URL(page.url()).searchParams.has('open')).toBe(false);
+});
+
+test('arrow keys move between cells, F2 edits, Escape cancels', async () => {
+  await page.goto(page.url().replace('sort=n', 'sort=title'));
+  await page.getByRole('link', { name: 'order 1' }).focus();
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(() => isFocused(0, 1)).toBe(true);
+  await page.keyboard.press('F2');
+  await page.getByRole('combobox', { name: 'status' }).selectOption('paid');
+  await page.keyboard.press('Escape');
+  await expect.poll(() => cell(0, 1).textContent()).toBe('open');
+  await expect.poll(() => isFocused(0, 1)).toBe(true);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByRole('combobox', { name: 'status' }).selectOption('paid');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => cell(1, 1).textContent()).toBe('paid');
+  expect(await stored('status=paid')).toMatchObject([{ title: 'order 2' }]);
+});
+
+test('400 VALIDATION_FAILED is shown at the cell, which stays open', async () => {
+  await cell(1, 2).dblclick();
+  await page.getByRole('spinbutton', { name: 'n', exact: true }).fill('101');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').getByText('n must be').waitFor();
+  await page.keyboard.press('Escape');
+  await expect.poll(() => page.getByRole('spinbutton').count()).toBe(0);
+});
+
+test('412 REVISION_MISMATCH opens the choice between both versions', async () => {
+  await cell(1, 0).locator('a').focus();
+  await page.keyboard.press('F2');
+  const input = page.getByRole('textbox', { name: 'title', exact: true });
+  await input.fill('mine');
+  const [{ _id: id } = {}] = await stored('n=2');
+  await project.api('PATCH', `/api/data/orders/${String(id)}`, { body: { title: 'theirs' } });
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Someone else changed this document' });
+  await dialog.getByRole('group', { name: 'title changed by both' }).getByLabel('Mine').check();
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('link', { name: 'mine', exact: true }).waitFor();
+  expect(await stored('n=2')).toMatchObject([{ title: 'mine' }]);
+  expect(opened.problems).toEqual([]);
+});
