@@ -22,4 +22,25 @@ export const rows = {
     cancelled: 'Export cancelled',
   },
   edit: { conflict: 'Someone else changed this document' },
+  many: {
+    all: (total: number, capped: boolean) => `Select all ${capped ? 'that match' : `${numberText(total)} that match`}`,
+    allTicked: (total: number, capped: boolean) =>
+      capped ? 'All that match are selected' : `All ${numberText(total)} that match are selected`,
+    set: 'Set a field',
+    title: { update: 'Set a field', delete: 'Move to the trash' },
+    confirm: {
+      update: (count: number | undefined) => (count === undefined ? 'Counting…' : `Change ${documents(count)}`),
+      delete: (count: number | undefined) =>
+        count === undefined ? 'Counting…' : `Move ${documents(count)} to the trash`,
+    },
+    done: {
+      update: (count: number) => `${documents(count)} changed`,
+      delete: (count: number) => `${documents(count)} moved to the trash`,
+    },
+    trash: 'You can restore them from the trash.',
+    value: (type: string) => (type === 'Any' ? 'Any JSON, for example "paid" or 5' : type),
+    progress: 'Done so far',
+    stop: 'Stop',
+    errors: (count: number) => `${documents(count)} not written:`,
+  },
 };

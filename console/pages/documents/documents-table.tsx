@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso/router';
 import { type Field, systemFields } from '../../../shared/collections/collection.ts';
 import { isNumber } from '../../../shared/collections/schema/field-types.ts';
 import type { Data } from '../../api/rows.ts';
+import { rows } from '../../text/rows.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
 import { addressWith } from '../../ui/address.ts';
@@ -13,6 +14,7 @@ import { leaving } from '../../ui/unsaved.tsx';
 import { Cell, isNameless } from './cell.tsx';
 import { CellEditor } from './cell-editor.tsx';
 import { refOf, typeOf, valueAt } from './columns.ts';
+import { BulkForm } from './bulk-form.tsx';
 import { moveToTrash } from './move-to-trash.ts';
 import { idIn } from './ref-address.ts';
 import { RefCell } from './ref-link.tsx';
@@ -26,30 +28,84 @@ interface Place {
   readonly collectionName: string;
 }
 
+/** All documents that the filter shows, on every page. */
+export interface Matching {
+  readonly where: Readonly<Record<string, unknown>>;
+  readonly total: number;
+  readonly capped: boolean;
+}
+
 interface Ticking {
   readonly place: Place;
   readonly ids: readonly string[];
   readonly onTick: (ids: ReadonlySet<string>) => void;
+  readonly rules: readonly Field[];
+  readonly fields: readonly string[];
+  /** Absent if a request cannot name them, or the page shows them all. */
+  readonly matching: Matching | undefined;
 }
 
-/** The actions for the selected documents. */
-const Ticked = ({ place, ids, onTick }: Ticking) => (
-  <div class="row note" role="status">
-    <strong>{t.table.ticked(ids.length)}</strong>
-    <Act
-      kind="danger"
-      onAct={async () => {
-        onTick(new Set());
-        await moveToTrash(place, ids);
-      }}
-    >
-      {t.acts.delete}
-    </Act>
-    <Button kind="plain" onClick={() => onTick(new Set())}>
-      {t.table.tickNone}
-    </Button>
-  </div>
-);
+/** The actions for the selected documents, or for all that match. */
+const Ticked = ({ place, ids, onTick, rules, fields, matching }: Ticking) => {
+  const isAll = useSignal(false);
+  const doing = useSignal<'update' | 'delete' | undefined>(undefined);
+  const all = isAll.value ? matching : undefined;
+  const end = () => {
+    doing.value = undefined;
+    onTick(new Set());
+  };
+  return (
+    <div class="row note" role="status">
+      <strong>{all ? rows.many.allTicked(all.total, all.capped) : t.table.ticked(ids.length)}</strong>
+      {matching && !all && (
+        <Button
+          kind="plain"
+          onClick={() => {
+            isAll.value = true;
+          }}
+        >
+          {rows.many.all(matching.total, matching.capped)}
+        </Button>
+      )}
+      <Button
+        onClick={() => {
+          doing.value = 'update';
+        }}
+      >
+        {rows.many.set}
+      </Button>
+      <Act
+        kind="danger"
+        onAct={async () => {
+          if (all) {
+            doing.value = 'delete';
+            return;
+          }
+          onTick(new Set());
+          await moveToTrash(place, ids);
+        }}
+      >
+        {t.acts.delete}
+      </Act>
+      <Button kind="plain" onClick={() => onTick(new Set())}>
+        {t.table.tickNone}
+      </Button>
+      {doing.value && (
+        <BulkForm
+          {...place}
+          act={doing.value}
+          where={all ? all.where : { _id: { $in: ids } }}
+          rules={rules}
+          fields={fields}
+          onClose={() => {
+            doing.value = undefined;
+          }}
+          onDone={end}
+        />
+      )}
+    </div>
+  );
+};
 
 /** Times that the service sets. They are shown relative to now. */
 const ofService: ReadonlySet<string> = new Set(['createdAt', 'updatedAt', 'deletedAt']);
@@ -67,12 +123,16 @@ export const DocumentsTable = ({
   place,
   rules,
   shown,
+  fields,
   items,
+  matching,
 }: {
   readonly place: Place;
   readonly rules: readonly Field[];
   readonly shown: readonly string[];
+  readonly fields: readonly string[];
   readonly items: readonly ShownDocument[] | undefined;
+  readonly matching: Matching | undefined;
 }) => {
   const { path, query, route } = useLocation();
   const ticked = useSignal<ReadonlySet<string>>(new Set());
@@ -122,7 +182,12 @@ export const DocumentsTable = ({
   });
   return (
     <div ref={box} class="stack">
-      {ids.length > 0 && <Ticked place={place} ids={ids} onTick={onTick} />}
+      {ids.length > 0 && (
+        <Ticked
+          {...{ place, ids, onTick, rules, fields }}
+          matching={ids.length === items?.length && matching && matching.total > ids.length ? matching : undefined}
+        />
+      )}
       <Table
         label={place.collectionName}
         columns={columns}

@@ -21,7 +21,7 @@ import { DocumentPanel } from './document-panel.tsx';
 import { DocumentsTable } from './documents-table.tsx';
 import { ExportForm } from './export-form.tsx';
 import { FilterBar } from './filter-bar.tsx';
-import { changesFor, partsOf } from './filter-parts.ts';
+import { changesFor, partsOf, whereText } from './filter-parts.ts';
 import { listQuery, queryText, typedQuery } from './list-address.ts';
 import { NewDocument } from './new-document.tsx';
 import { useFeed } from './renewed-by-feed.ts';
@@ -51,6 +51,14 @@ export const Documents = () => {
   const shown = chosenColumns(query.columns) ?? kept ?? usualColumns(rules, page?.items);
   const filtered = collection && collectionOf(collection);
   const parts = filtered ? partsOf(filtered, query) : [];
+  const canMatch = page !== undefined && !query.search && parts.every((part) => 'filter' in part);
+  const matching = canMatch
+    ? {
+        where: JSON.parse(whereText(parts) ?? '{"_id":{"$exists":true}}') as Readonly<Record<string, unknown>>,
+        total: page.total,
+        capped: page.totalCapped ?? false,
+      }
+    : undefined;
   const go = (changes: Readonly<Record<string, string | undefined>>): void => route(addressWith(path, query, changes));
   const { close, insert } = useMemo(() => {
     const show = (what: 'new' | undefined) => (): void =>
@@ -126,7 +134,7 @@ export const Documents = () => {
           {page?.items.length === 0 ? (
             <Empty text={at > 1 ? t.pager.beyond : isFiltered ? t.documents.noneFit : t.documents.none} />
           ) : (
-            (page || !problem) && <DocumentsTable place={place} rules={rules} shown={shown} items={page?.items} />
+            (page || !problem) && <DocumentsTable {...{ place, rules, shown, fields, matching }} items={page?.items} />
           )}
           {page && (
             <div class="row small muted pager">

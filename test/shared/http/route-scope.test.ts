@@ -148,6 +148,8 @@ const handedOut: Readonly<Record<string, 'own' | 'body' | readonly string[]>> = 
   'create-project-document': 'own',
   'update-project-document': 'own',
   'delete-project-document': 'own',
+  'update-project-documents': 'own',
+  'delete-project-documents': 'own',
   'create-mail-template': 'own',
   'update-mail-template': 'own',
   'delete-mail-template': 'own',

@@ -101,6 +101,8 @@ const bodies = {
   'create-ticket': { collections: ['notes'], rooms: [{ of: { collection: 'notes', id: 'f'.repeat(24) } }] },
   'aggregate-documents': { pipeline: [{ $match: { text: 'a' } }, { $limit: 1 }] },
   'aggregate-project-documents': { pipeline: [{ $match: { text: 'a' } }, { $limit: 1 }] },
+  'update-project-documents': { where: { n: { $exists: true } }, changes: { n: 1 } },
+  'delete-project-documents': { where: { n: { $exists: true } } },
   'create-project-document': { text: 'a', nested: { text: 'b' }, list: ['c'] },
   'update-project-document': { text: 'c', 'nested.text': 'd' },
   'start-export': { format: 'json', includeDeleted: true, where: { n: 1 }, fields: ['text'] },
