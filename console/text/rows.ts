@@ -43,4 +43,10 @@ export const rows = {
     stop: 'Stop',
     errors: (count: number) => `${documents(count)} not written:`,
   },
+  refs: { title: 'Documents that refer to this' },
+  search: {
+    byId: 'Find by id',
+    words: 'Search, or find by id',
+    notSearchable: 'No field is searchable. Paste the id of a document, or make a field searchable in Schema.',
+  },
 };

@@ -17,6 +17,7 @@ import { ConflictForm } from './conflict-form.tsx';
 import { DocumentEditor } from './document-editor.tsx';
 import { DocumentView } from './document-view.tsx';
 import { useEditedDocument } from './edited-document.ts';
+import { Referrers } from './referrers.tsx';
 import { moveToTrash } from './move-to-trash.ts';
 import { enforcedFields } from './shown-fields.ts';
 
@@ -103,7 +104,12 @@ export const DocumentPanel = ({ projectId, collection, id, onClose }: Props) => 
           onCancel={() => leaving(editing.stop)}
         />
       ) : (
-        data && <DocumentView document={data} rules={rules} />
+        data && (
+          <>
+            <DocumentView document={data} rules={rules} />
+            <Referrers collectionName={collection.name} id={id} />
+          </>
+        )
       )}
     </Panel>
   );

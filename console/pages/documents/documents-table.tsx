@@ -159,6 +159,14 @@ export const DocumentsTable = ({
     const type = typeOf(rules, key);
     return type ? isNumber(type) : areNumbers(items, key);
   };
+  // By the collection that they refer to, in one order, so that all cells ask for the same.
+  const referred = new Map<string, readonly string[]>();
+  for (const key of shown) {
+    const target = refOf(rules, key);
+    if (target === undefined) continue;
+    const found = (items ?? []).flatMap((item) => idIn(valueAt(item, key)) ?? []);
+    referred.set(target, [...new Set([...(referred.get(target) ?? []), ...found])].sort());
+  }
   const columns = shown.map((key, index): Column<ShownDocument> => {
     const sort = (to: string | undefined) => route(addressWith(path, query, { sort: to, page: undefined }));
     const ref = refOf(rules, key);
@@ -169,7 +177,7 @@ export const DocumentsTable = ({
       ...(isNumeric(key) ? { number: true } : {}),
       cell: (item) => {
         const value = valueAt(item, key);
-        if (index > 0 && ref !== undefined && idIn(value)) return <RefCell collectionName={ref} value={value} />;
+        if (index > 0 && ref !== undefined && idIn(value)) return <RefCell collectionName={ref} value={value} ids={referred.get(ref) ?? []} />;
         return index === 0 ? (
           <a href={hrefOf(item._id)}>
             <Cell value={isNameless(value) ? item._id : value} />

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso/router';
 import { useQuery } from '../../api/query.ts';
+import { rows } from '../../text/rows.ts';
 import { t } from '../../text/words.ts';
 import { addressWith } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
@@ -12,6 +13,8 @@ import { pageOf, useSmallerPage } from '../../ui/page-size.ts';
 import { Pager } from '../../ui/pager.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
+import { isId } from '../../ui/places.ts';
+import { say } from '../../ui/toast.tsx';
 import { type Shortcuts, useShortcuts } from '../../ui/shortcuts.ts';
 import { leaving } from '../../ui/unsaved.tsx';
 import { CollectionPage } from './collection-page.tsx';
@@ -29,6 +32,8 @@ import { RequestLine } from './request-line.tsx';
 import { viewQuery } from './saved-views.ts';
 import { collectionOf, enforcedFields } from './shown-fields.ts';
 import { ViewsMenu } from './views-menu.tsx';
+
+const none = { search: undefined, page: undefined };
 
 /** The documents of a collection. Filter, sort, page, columns and the open document are in the address. */
 export const Documents = () => {
@@ -80,6 +85,7 @@ export const Documents = () => {
     keep(text);
     go({ columns: text });
   };
+  const isSearchable = rules.some(({ searchable }) => searchable) || query.search !== undefined;
   const isFiltered = parts.length > 0 || query.search !== undefined;
   const isBeside = query.open !== undefined || query.copy !== undefined || query.new !== undefined;
   const showExport = (is: boolean) => () => {
@@ -107,13 +113,16 @@ export const Documents = () => {
             adding={adding}
             onChange={(next) => go({ ...changesFor(query, next), page: undefined })}
           >
-            {(rules.some(({ searchable }) => searchable) || query.search) && (
-              <SearchBox
-                label={t.documents.search}
-                words={query.search ?? ''}
-                onSearch={(search) => go({ search, page: undefined })}
-              />
-            )}
+            <SearchBox
+              label={isSearchable ? rows.search.words : rows.search.byId}
+              words={query.search ?? ''}
+              onSearch={(search) => {
+                // An id finds its document whatever the filter shows.
+                if (isId(search)) go({ ...changesFor(query, []), where: JSON.stringify({ _id: search }), ...none });
+                else if (isSearchable || search === '') go({ search, page: undefined });
+                else say(rows.search.notSearchable);
+              }}
+            />
             {filtered && (
               <ViewsMenu
                 projectId={projectId}
