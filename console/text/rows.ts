@@ -49,4 +49,9 @@ export const rows = {
     words: 'Search, or find by id',
     notSearchable: 'No field is searchable. Paste the id of a document, or make a field searchable in Schema.',
   },
+  columns: {
+    head: 'Click: sort. Drag, or Alt with ← or →: move. Drag the edge, or Shift with ← or →: width.',
+    freeze: 'Freeze the first column',
+    panel: 'Width of the document',
+  },
 };

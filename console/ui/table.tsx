@@ -13,6 +13,8 @@ export interface Column<T> {
   readonly label: ComponentChildren;
   readonly cell: (item: T) => ComponentChildren;
   readonly number?: true;
+  /** In pixels; absent: as wide as its content. */
+  readonly width?: number | undefined;
   readonly sorted?: 'ascending' | 'descending' | undefined;
 }
 
@@ -36,6 +38,8 @@ interface Props<T> {
   readonly ticked?: ReadonlySet<string>;
   readonly onTick?: (keys: ReadonlySet<string>) => void;
   readonly editing?: CellEditing;
+  /** The first column stays in view. */
+  readonly frozen?: boolean;
 }
 
 /** More would make the page slow, and nobody reads them. */
@@ -57,6 +61,9 @@ const Waiting = ({ columns }: { readonly columns: number }) =>
 const isOwnAct = (target: EventTarget | null): boolean =>
   (target instanceof Element && target.closest('a, button, input, label') !== null) || getSelection()?.type === 'Range';
 
+const widthOf = ({ width }: Pick<Column<unknown>, 'width'>) =>
+  width === undefined ? undefined : { minWidth: `${width}px`, maxWidth: `${width}px`, width: `${width}px` };
+
 const doubleClickMs = 250;
 
 /** Fingers do not double click. */
@@ -66,7 +73,7 @@ const isTyping = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('input, select, textarea, [role="dialog"], dialog') !== null;
 
 /** A list. Rows that open something do so by a click and, from their first link, by keyboard: `j`, `k`, then Enter. */
-export const Table = <T,>({ label, columns, items, keyOf, selected, onOpen, ticked, onTick, editing }: Props<T>) => {
+export const Table = <T,>({ label, columns, items, keyOf, selected, onOpen, ticked, onTick, editing, frozen }: Props<T>) => {
   const box = useRef<HTMLElement>(null);
   const opens = onOpen !== undefined;
   const shortcuts = useMemo<Shortcuts>(
@@ -104,7 +111,7 @@ export const Table = <T,>({ label, columns, items, keyOf, selected, onOpen, tick
   const tick = onTick && { ticked: ticked ?? new Set<string>(), onTick };
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-    <section ref={box} class="table-box" aria-label={label} aria-busy={items === undefined} tabIndex={0}>
+    <section ref={box} class={frozen ? 'table-box frozen' : 'table-box'} aria-label={label} aria-busy={items === undefined} tabIndex={0}>
       <table class="table" role={editing && 'grid'}>
         <caption hidden>{label}</caption>
         <thead>
@@ -115,7 +122,13 @@ export const Table = <T,>({ label, columns, items, keyOf, selected, onOpen, tick
               </th>
             )}
             {columns.map((column) => (
-              <th key={column.key} scope="col" class={column.number ? 'number' : undefined} aria-sort={column.sorted}>
+              <th
+                key={column.key}
+                scope="col"
+                class={column.number ? 'number' : undefined}
+                style={widthOf(column)}
+                aria-sort={column.sorted}
+              >
                 {column.label || <span class="spoken">{t.acts.menu}</span>}
               </th>
             ))}
@@ -139,6 +152,7 @@ export const Table = <T,>({ label, columns, items, keyOf, selected, onOpen, tick
                       key={column.key}
                       dir="auto"
                       class={column.number ? 'number' : undefined}
+                      style={widthOf(column)}
                       {...cellProps(key, column.key)}
                     >
                       {editing?.at?.key === key && editing.at.column === column.key

@@ -1,14 +1,18 @@
+import { rows } from '../../text/rows.ts';
 import { t } from '../../text/words.ts';
 import { Menu } from '../../ui/menu.tsx';
+import { useColumnLayout } from './column-layout.ts';
 
 interface Props {
+  readonly place: { readonly projectId: string; readonly collectionName: string };
   readonly shown: readonly string[];
   readonly fields: readonly string[];
   /** `undefined`: the default columns. */
   readonly onChoose: (columns: readonly string[] | undefined) => void;
 }
 
-export const ColumnsMenu = ({ shown, fields, onChoose }: Props) => {
+export const ColumnsMenu = ({ place, shown, fields, onChoose }: Props) => {
+  const layout = useColumnLayout(place);
   const others = fields.filter((field) => !shown.includes(field));
   const toFront = (field: string, at: number) => onChoose(shown.with(at, shown[at - 1] ?? field).with(at - 1, field));
   return (
@@ -36,6 +40,16 @@ export const ColumnsMenu = ({ shown, fields, onChoose }: Props) => {
           </div>
         );
       })}
+      <div class="menu-line">
+        <label>
+          <input
+            type="checkbox"
+            checked={layout.frozen}
+            onChange={({ currentTarget: { checked } }) => layout.setFrozen(checked)}
+          />
+          {rows.columns.freeze}
+        </label>
+      </div>
       <button type="button" onClick={() => onChoose(undefined)}>
         {t.documents.usualColumns}
       </button>

@@ -13,6 +13,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { leaving } from '../../ui/unsaved.tsx';
 import { Cell, isNameless } from './cell.tsx';
 import { CellEditor } from './cell-editor.tsx';
+import { useColumnLayout } from './column-layout.ts';
 import { refOf, typeOf, valueAt } from './columns.ts';
 import { BulkForm } from './bulk-form.tsx';
 import { moveToTrash } from './move-to-trash.ts';
@@ -126,6 +127,7 @@ export const DocumentsTable = ({
   fields,
   items,
   matching,
+  onColumns,
 }: {
   readonly place: Place;
   readonly rules: readonly Field[];
@@ -133,6 +135,7 @@ export const DocumentsTable = ({
   readonly fields: readonly string[];
   readonly items: readonly ShownDocument[] | undefined;
   readonly matching: Matching | undefined;
+  readonly onColumns: (columns: readonly string[]) => void;
 }) => {
   const { path, query, route } = useLocation();
   const ticked = useSignal<ReadonlySet<string>>(new Set());
@@ -155,6 +158,9 @@ export const DocumentsTable = ({
   const ids = (items ?? []).map(({ _id }) => String(_id)).filter((id) => ticked.value.has(id));
   const hrefOf = (id: unknown): string =>
     addressWith(path, query, { open: String(id), new: undefined, copy: undefined });
+  const layout = useColumnLayout(place);
+  const onMove = (column: string, to: string) =>
+    onColumns(shown.toSpliced(shown.indexOf(column), 1).toSpliced(shown.indexOf(to), 0, column));
   const isNumeric = (key: string): boolean => {
     const type = typeOf(rules, key);
     return type ? isNumber(type) : areNumbers(items, key);
@@ -172,7 +178,17 @@ export const DocumentsTable = ({
     const ref = refOf(rules, key);
     return {
       key,
-      label: <SortHead field={key} sort={query.sort} onSort={sort} />,
+      label: (
+        <SortHead
+          field={key}
+          sort={query.sort}
+          onSort={sort}
+          onMove={onMove}
+          beside={{ ArrowLeft: shown[index - 1], ArrowRight: shown[index + 1] }}
+          onWidth={(width) => layout.setWidth(key, width)}
+        />
+      ),
+      width: layout.widths[key],
       sorted: sortedBy(key, query.sort),
       ...(isNumeric(key) ? { number: true } : {}),
       cell: (item) => {
@@ -205,6 +221,7 @@ export const DocumentsTable = ({
         onOpen={({ _id }) => route(hrefOf(_id))}
         ticked={new Set(ids)}
         onTick={onTick}
+        frozen={layout.frozen}
         editing={{
           // Sub-fields are edited in the document, whose draft has them all.
           can: (column) => !systemFields.has(column) && !column.includes('.'),

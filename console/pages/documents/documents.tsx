@@ -28,6 +28,7 @@ import { changesFor, partsOf, whereText } from './filter-parts.ts';
 import { listQuery, queryText, typedQuery } from './list-address.ts';
 import { NewDocument } from './new-document.tsx';
 import { useFeed } from './renewed-by-feed.ts';
+import { PanelHandle, shareOf } from './panel-handle.tsx';
 import { RequestLine } from './request-line.tsx';
 import { viewQuery } from './saved-views.ts';
 import { collectionOf, enforcedFields } from './shown-fields.ts';
@@ -47,6 +48,7 @@ export const Documents = () => {
   useFeed(place, collection?.changes ?? false);
   const list = useQuery('list-project-documents', { ...place, query: listQuery(query) });
   const [kept, keep] = useKept(`columns:${projectId}/${collectionName}`, chosenColumns);
+  const [share, keepShare] = useKept('panel', shareOf);
   const { data, problem: refusal } = list.value;
   const problem = useSmallerPage(refusal) ? undefined : refusal;
   const page = data && 'items' in data ? data : undefined;
@@ -104,7 +106,7 @@ export const Documents = () => {
       {filtered && exporting.value && (
         <ExportForm {...place} {...{ query, parts, shown, fields }} onClose={showExport(false)} />
       )}
-      <div class={isBeside ? 'halves' : undefined}>
+      <div class={isBeside ? 'halves sized' : undefined} style={isBeside ? { '--panel': `${share}%` } : undefined}>
         <div class="stack">
           <FilterBar
             collection={filtered}
@@ -130,7 +132,7 @@ export const Documents = () => {
                 present={viewQuery(filtered, query, shown.join(','))}
               />
             )}
-            <ColumnsMenu shown={shown} fields={fields} onChoose={choose} />
+            <ColumnsMenu place={place} shown={shown} fields={fields} onChoose={choose} />
           </FilterBar>
           <RequestLine
             collectionName={collectionName}
@@ -143,7 +145,7 @@ export const Documents = () => {
           {page?.items.length === 0 ? (
             <Empty text={at > 1 ? t.pager.beyond : isFiltered ? t.documents.noneFit : t.documents.none} />
           ) : (
-            (page || !problem) && <DocumentsTable {...{ place, rules, shown, fields, matching }} items={page?.items} />
+            (page || !problem) && <DocumentsTable {...{ place, rules, shown, fields, matching }} items={page?.items} onColumns={choose} />
           )}
           {page && (
             <div class="row small muted pager">
@@ -152,6 +154,7 @@ export const Documents = () => {
             </div>
           )}
         </div>
+        {isBeside && <PanelHandle share={share} onShare={keepShare} />}
         {collection && query.open !== undefined && (
           <DocumentPanel
             key={query.open}
