@@ -73,7 +73,18 @@ const isTyping = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('input, select, textarea, [role="dialog"], dialog') !== null;
 
 /** A list. Rows that open something do so by a click and, from their first link, by keyboard: `j`, `k`, then Enter. */
-export const Table = <T,>({ label, columns, items, keyOf, selected, onOpen, ticked, onTick, editing, frozen }: Props<T>) => {
+export const Table = <T,>({
+  label,
+  columns,
+  items,
+  keyOf,
+  selected,
+  onOpen,
+  ticked,
+  onTick,
+  editing,
+  frozen,
+}: Props<T>) => {
   const box = useRef<HTMLElement>(null);
   const opens = onOpen !== undefined;
   const shortcuts = useMemo<Shortcuts>(
@@ -108,10 +119,11 @@ export const Table = <T,>({ label, columns, items, keyOf, selected, onOpen, tick
         } else moveCell(event);
       },
     };
+  const kind = frozen ? 'table-box frozen' : 'table-box';
   const tick = onTick && { ticked: ticked ?? new Set<string>(), onTick };
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-    <section ref={box} class={frozen ? 'table-box frozen' : 'table-box'} aria-label={label} aria-busy={items === undefined} tabIndex={0}>
+    <section ref={box} class={kind} aria-label={label} aria-busy={items === undefined} tabIndex={0}>
       <table class="table" role={editing && 'grid'}>
         <caption hidden>{label}</caption>
         <thead>

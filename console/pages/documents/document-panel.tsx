@@ -17,8 +17,8 @@ import { ConflictForm } from './conflict-form.tsx';
 import { DocumentEditor } from './document-editor.tsx';
 import { DocumentView } from './document-view.tsx';
 import { useEditedDocument } from './edited-document.ts';
-import { Referrers } from './referrers.tsx';
 import { moveToTrash } from './move-to-trash.ts';
+import { Referrers } from './referrers.tsx';
 import { enforcedFields } from './shown-fields.ts';
 
 interface Props {

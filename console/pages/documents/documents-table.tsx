@@ -11,11 +11,11 @@ import { addressWith } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { leaving } from '../../ui/unsaved.tsx';
+import { BulkForm } from './bulk-form.tsx';
 import { Cell, isNameless } from './cell.tsx';
 import { CellEditor } from './cell-editor.tsx';
 import { useColumnLayout } from './column-layout.ts';
 import { refOf, typeOf, valueAt } from './columns.ts';
-import { BulkForm } from './bulk-form.tsx';
 import { moveToTrash } from './move-to-trash.ts';
 import { idIn } from './ref-address.ts';
 import { RefCell } from './ref-link.tsx';
@@ -193,7 +193,8 @@ export const DocumentsTable = ({
       ...(isNumeric(key) ? { number: true } : {}),
       cell: (item) => {
         const value = valueAt(item, key);
-        if (index > 0 && ref !== undefined && idIn(value)) return <RefCell collectionName={ref} value={value} ids={referred.get(ref) ?? []} />;
+        if (index > 0 && ref !== undefined && idIn(value))
+          return <RefCell collectionName={ref} value={value} ids={referred.get(ref) ?? []} />;
         return index === 0 ? (
           <a href={hrefOf(item._id)}>
             <Cell value={isNameless(value) ? item._id : value} />

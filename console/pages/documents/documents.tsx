@@ -11,11 +11,11 @@ import { useKept } from '../../ui/kept.ts';
 import { keyText } from '../../ui/keys.ts';
 import { pageOf, useSmallerPage } from '../../ui/page-size.ts';
 import { Pager } from '../../ui/pager.tsx';
+import { isId } from '../../ui/places.ts';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
-import { isId } from '../../ui/places.ts';
-import { say } from '../../ui/toast.tsx';
 import { type Shortcuts, useShortcuts } from '../../ui/shortcuts.ts';
+import { say } from '../../ui/toast.tsx';
 import { leaving } from '../../ui/unsaved.tsx';
 import { CollectionPage } from './collection-page.tsx';
 import { chosenColumns, fieldPaths, usualColumns } from './columns.ts';
@@ -27,8 +27,8 @@ import { FilterBar } from './filter-bar.tsx';
 import { changesFor, partsOf, whereText } from './filter-parts.ts';
 import { listQuery, queryText, typedQuery } from './list-address.ts';
 import { NewDocument } from './new-document.tsx';
-import { useFeed } from './renewed-by-feed.ts';
 import { PanelHandle, shareOf } from './panel-handle.tsx';
+import { useFeed } from './renewed-by-feed.ts';
 import { RequestLine } from './request-line.tsx';
 import { viewQuery } from './saved-views.ts';
 import { collectionOf, enforcedFields } from './shown-fields.ts';
@@ -145,7 +145,9 @@ export const Documents = () => {
           {page?.items.length === 0 ? (
             <Empty text={at > 1 ? t.pager.beyond : isFiltered ? t.documents.noneFit : t.documents.none} />
           ) : (
-            (page || !problem) && <DocumentsTable {...{ place, rules, shown, fields, matching }} items={page?.items} onColumns={choose} />
+            (page || !problem) && (
+              <DocumentsTable {...{ place, rules, shown, fields, matching }} items={page?.items} onColumns={choose} />
+            )
           )}
           {page && (
             <div class="row small muted pager">

@@ -22,7 +22,12 @@ const titleField = (schema: readonly Field[]): string | undefined => {
   return usualNames.find((name) => texts.includes(name)) ?? texts[0];
 };
 
-const Titled = ({ id, ids, title, ...place }: Target & { readonly ids: readonly string[]; readonly title: string | undefined }) => {
+const Titled = ({
+  id,
+  ids,
+  title,
+  ...place
+}: Target & { readonly ids: readonly string[]; readonly title: string | undefined }) => {
   const from = Math.floor(Math.max(0, ids.indexOf(id)) / chunk) * chunk;
   const query = {
     where: JSON.stringify({ _id: { $in: ids.slice(from, from + chunk) } }),
@@ -32,7 +37,7 @@ const Titled = ({ id, ids, title, ...place }: Target & { readonly ids: readonly 
   const { data } = useQuery('list-project-documents', { ...place, query }).value;
   const found = data && 'items' in data ? data.items.find(({ _id }) => _id === id) : undefined;
   const name = found && nameOf(found);
-  return name === undefined || name === id ? <span class="mono">{id}</span> : <>{name}</>;
+  return name === undefined || name === id ? <span class="mono">{id}</span> : <span>{name}</span>;
 };
 
 /** The title of a referenced document. Cells with the same `ids` share one request; without a title it is the id. */
@@ -48,7 +53,12 @@ const mostShown = 8;
 const gap = 4;
 
 /** The first fields of a referenced document, beside its link. */
-export const RefPreview = ({ id, of, name, ...place }: Target & { readonly of: HTMLElement; readonly name: string }) => {
+export const RefPreview = ({
+  id,
+  of,
+  name,
+  ...place
+}: Target & { readonly of: HTMLElement; readonly name: string }) => {
   const box = useRef<HTMLDivElement>(null);
   const { data, problem } = useQuery('get-project-document', { ...place, id }).value;
   useLayoutEffect(() => {

@@ -20,7 +20,12 @@ const pathsTo = (name: string, type: ValueType, path: string): readonly string[]
   return (type.fields ?? []).flatMap((field) => pathsTo(name, field, `${path}.${field.key}`));
 };
 
-const Count = ({ projectId, collectionName, path, id }: Referring & { readonly projectId: string; readonly id: string }) => {
+const Count = ({
+  projectId,
+  collectionName,
+  path,
+  id,
+}: Referring & { readonly projectId: string; readonly id: string }) => {
   const where = JSON.stringify({ [path]: id });
   const { data } = useQuery('list-project-documents', {
     projectId,

@@ -79,6 +79,7 @@ export const SortHead = ({ field, sort, onSort, onMove, beside, onWidth }: Props
       >
         {field} {sort === field ? '▴' : sort === `-${field}` ? '▾' : ''}
       </button>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button before it does the same by keyboard. */}
       <span class="resize" onPointerDown={onResize} onDblClick={() => onWidth(undefined)} />
     </span>
   );

@@ -12,7 +12,10 @@ beforeAll(async () => {
     { key: 'status', type: 'String', enum: ['open', 'paid'] },
     { key: 'n', type: 'Number' },
   ];
-  project = await newProject([{ name: 'orders', schema }, { name: 'users', schema: users }]);
+  project = await newProject([
+    { name: 'orders', schema },
+    { name: 'users', schema: users },
+  ]);
   const orders = Array.from({ length: 5 }, (_, n) => ({ status: 'open', n }));
   await project.api('POST', '/api/data/orders/bulk', { body: orders });
 });
@@ -36,7 +39,10 @@ const countOf = async (query: string): Promise<unknown> =>
 describe('writes of many documents in the dashboard', () => {
   test('200 with every matching document changed, and what is not valid in errors', async () => {
     const answer = await send('update', { where: { n: { $lt: 3 } }, changes: { status: 'paid' } });
-    expect(answer).toMatchObject({ status: 200, body: { data: { matched: 3, changed: 3, more: false, cursor: null } } });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { data: { matched: 3, changed: 3, more: false, cursor: null } },
+    });
     expect(await countOf('status=paid')).toEqual({ count: 3 });
     const refused = await send('update', { where: { n: 4 }, changes: { status: 'lost' } });
     expect(refused.body.data).toMatchObject({ matched: 1, changed: 0, errors: [{ code: 'VALIDATION_FAILED' }] });
@@ -56,7 +62,10 @@ describe('writes of many documents in the dashboard', () => {
     const { token } = await newPersonalToken(project.developer, ['documents:read']);
     for (const what of ['update', 'delete'] as const) {
       const body = { where: { n: 4 }, ...(what === 'update' && { changes: { n: 5 } }) };
-      expect(await send(what, body, 'orders', viewer.token)).toMatchObject({ status: 403, body: { code: 'ROLE_REQUIRED' } });
+      expect(await send(what, body, 'orders', viewer.token)).toMatchObject({
+        status: 403,
+        body: { code: 'ROLE_REQUIRED' },
+      });
       expect(await send(what, body, 'orders', token)).toMatchObject({ status: 403, body: { code: 'SCOPE_REQUIRED' } });
     }
     expect(await countOf('n=4')).toEqual({ count: 1 });
@@ -73,7 +82,10 @@ describe('writes of many documents in the dashboard', () => {
 
   test('403 USERS_RESERVED for users', async () => {
     const where = { email: 'a@example.com' };
-    for (const answer of [await send('update', { where, changes: { email: 'b' } }, 'users'), await send('delete', { where }, 'users')]) {
+    for (const answer of [
+      await send('update', { where, changes: { email: 'b' } }, 'users'),
+      await send('delete', { where }, 'users'),
+    ]) {
       expect(answer).toMatchObject({ status: 403, body: { code: 'USERS_RESERVED' } });
     }
   });

@@ -1,0 +1,75 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { newProject, type TestProject } from '../support/fixtures/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+let project: TestProject;
+let opened: OpenPage;
+let page: Page;
+
+beforeAll(async () => {
+  [browser, project] = await Promise.all([
+    openChromium(),
+    newProject([
+      {
+        name: 'orders',
+        schema: [
+          { key: 'title', type: 'String' },
+          { key: 'status', type: 'String', enum: ['open', 'paid'] },
+          { key: 'n', type: 'Number' },
+        ],
+      },
+    ]),
+  ]);
+  const orders = Array.from({ length: 60 }, (_, n) => ({ title: `order ${n}`, status: 'open', n }));
+  await project.api('POST', '/api/data/orders/bulk', { body: orders });
+  const where = encodeURIComponent('{"n":{"$lt":55}}');
+  opened = await openAs(browser, project.developer, `/projects/${project.id}/documents/orders?where=${where}&sort=n`);
+  page = opened.page;
+  await page.getByRole('link', { name: 'order 1', exact: true }).waitFor();
+});
+
+afterAll(() => browser.close());
+
+const countOf = async (query: string): Promise<unknown> =>
+  (await project.api<{ data: unknown }>('GET', `/api/data/orders?count=true&${query}`)).body.data;
+
+test('a field is set on all that match, past the page, after a dialog that says how many', async () => {
+  await page.getByRole('checkbox', { name: 'Select all of this page' }).check();
+  await page.getByText('50 selected').waitFor();
+  await page.getByRole('button', { name: 'Select all 55 that match' }).click();
+  await page.getByText('All 55 that match are selected').waitFor();
+  await page.getByRole('button', { name: 'Set a field' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Set a field' });
+  await dialog.getByLabel('Field', { exact: true }).selectOption('status');
+  await dialog.getByLabel('Value', { exact: true }).selectOption('paid');
+  expect(await obstacles(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Change 55 documents' }).click();
+  await page.getByText('55 documents changed').waitFor();
+  expect(await countOf('status=paid')).toEqual({ count: 55 });
+  expect(opened.problems).toEqual([]);
+});
+
+test('selected documents alone are changed', async () => {
+  await page.getByRole('row').filter({ hasText: 'order 7' }).getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Set a field' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Set a field' });
+  await dialog.getByLabel('Field', { exact: true }).selectOption('n');
+  await dialog.getByLabel('Value', { exact: true }).fill('7.5');
+  await dialog.getByRole('button', { name: 'Change 1 document' }).click();
+  await page.getByText('1 document changed').waitFor();
+  expect(await countOf('n=7.5')).toEqual({ count: 1 });
+});
+
+test('all that match are moved to the trash, and one that was not selected stays', async () => {
+  await page.getByRole('checkbox', { name: 'Select all of this page' }).check();
+  await page.getByRole('button', { name: 'Select all 55 that match' }).click();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Move 55 documents to the trash' }).click();
+  await page.getByText('55 documents moved to the trash').waitFor();
+  expect(await countOf('')).toEqual({ count: 5 });
+  await page.getByText('No documents match this filter.').waitFor();
+  expect(opened.problems).toEqual([]);
+});
