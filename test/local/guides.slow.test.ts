@@ -52,10 +52,9 @@ const blocksOf = (page: string): readonly string[] =>
 /** Errors that the guides demonstrate. */
 const shown: Readonly<Record<string, readonly string[]>> = {
   'docs/guides/documents.md': ['DOCUMENT_EXISTS'],
-  'docs/guides/errors-and-rate-limits.md': ['VALIDATION_FAILED'],
   'docs/guides/images.md': ['INVALID_SIZE'],
   'docs/guides/row-security.md': ['TOKEN_MISSING', 'MFA_REQUIRED'],
-  'docs/guides/safe-writes.md': ['IDEMPOTENCY_KEY_REUSED', 'REVISION_MISMATCH'],
+  'docs/guides/safe-writes.md': ['VALIDATION_FAILED', 'IDEMPOTENCY_KEY_REUSED', 'REVISION_MISMATCH'],
   'docs/guides/team-and-tokens.md': ['ROLE_REQUIRED', 'SCOPE_REQUIRED'],
   'docs/guides/usage-and-assistant.md': ['DOCUMENT_NOT_FOUND', 'NOT_SET_UP'],
 };
