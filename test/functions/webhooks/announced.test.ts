@@ -169,7 +169,7 @@ describe('a write that webhooks subscribe to', () => {
   });
 });
 
-describe('where a name leads', () => {
+describe('the address of a webhook', () => {
   test('is checked when it is registered and by every connection', async () => {
     const restore = scriptDns({
       hosts: {

@@ -108,7 +108,7 @@ describe('documents', () => {
     expect(receiver.received.some(({ id }) => id.startsWith(other))).toBe(false);
   });
 
-  test('of all collections with a feed, those made later included, where none is named; of one kind alone', async () => {
+  test('are delivered for every collection with a feed when the webhook names no collection', async () => {
     const receiver = await newReceiver();
     await makeWebhook(project, receiver, { events: ['document.deleted'] });
     const posts = await newCollection();
@@ -170,7 +170,7 @@ describe('users and files', () => {
 });
 
 describe('the log', () => {
-  test('shows the webhook-id that was sent, and the collection of documents alone', async () => {
+  test('shows the sent webhook-id, and a collection only when the event is of a document', async () => {
     const receiver = await newReceiver();
     const posts = await newCollection();
     const events = [...onDocuments, 'user.created', 'file.confirmed'];
@@ -228,7 +228,7 @@ describe('receivers', () => {
     });
   });
 
-  test('that redirect are not followed; Retry-After lengthens the wait; the log says why', async () => {
+  test('get a retry after their Retry-After, and no request goes elsewhere, when they redirect', async () => {
     const [receiver, elsewhere] = [await newReceiver(), await newReceiver()];
     const posts = await newCollection();
     const webhook = await makeWebhook(project, receiver, { events: onDocuments, collections: [posts] });
@@ -246,7 +246,7 @@ describe('receivers', () => {
     expect(elsewhere.received).toEqual([]);
   });
 
-  test('that answer 410 end the delivery and switch the webhook off; a test is sent all the same', async () => {
+  test('end the delivery and disable the webhook, except for tests, when they return 410', async () => {
     const receiver = await newReceiver();
     const posts = await newCollection();
     const webhook = await makeWebhook(project, receiver, { events: onDocuments, collections: [posts] });
@@ -268,7 +268,7 @@ describe('receivers', () => {
     await arrived(receiver, ({ id }) => id === `${later}.1`);
   });
 
-  test('have the delivery when their response never ends or has 10 MB', async () => {
+  test('count as reached when their response has 10 MB', async () => {
     const receiver = await newReceiver();
     const posts = await newCollection();
     const webhook = await makeWebhook(project, receiver, { events: onDocuments, collections: [posts] });
@@ -279,7 +279,7 @@ describe('receivers', () => {
     });
   });
 
-  test('learn of a new secret for a day by two signatures', async () => {
+  test('get signatures of both secrets when the secret was rotated', async () => {
     const receiver = await newReceiver();
     const posts = await newCollection();
     const webhook = await makeWebhook(project, receiver, { events: onDocuments, collections: [posts] });
@@ -293,7 +293,7 @@ describe('receivers', () => {
     expect(() => verify(secret, { ...received, text: `${received.text} ` })).toThrow();
   });
 
-  test('have the signatures of the last four secrets that were replaced, however many rotate at once', async () => {
+  test('get signatures of the last four replaced secrets when rotations run concurrently', async () => {
     const receiver = await newReceiver();
     const posts = await newCollection();
     const webhook = await makeWebhook(project, receiver, { events: onDocuments, collections: [posts] });

@@ -120,7 +120,7 @@ describe('a delivery that fails', () => {
     expect(receiver.received).toHaveLength(8);
   });
 
-  test('Retry-After never shortens a wait, and lengthens none beyond 24 h', async () => {
+  test('waits at least its normal time and at most 24 h when the receiver sends Retry-After', async () => {
     const _id = await newWebhook();
     for (const [seconds, wait] of [
       [1, 5 * second],
@@ -175,7 +175,7 @@ describe('a webhook', () => {
     expect((await recordOf(_id)).enabled).toBe(true);
   });
 
-  test('that takes long waits while two such are worked on, of 50 that begin at once, and keeps no other waiting', async () => {
+  test('waits, and delays no quick one, when two of 50 slow ones are delivering', async () => {
     const [quick, ...slow] = await Promise.all(Array.from({ length: 50 }, newWebhook));
     if (!quick) throw new Error('There are 50');
     at(start);
@@ -295,7 +295,7 @@ describe('documents', () => {
   });
 });
 
-describe('documents of a database of the project’s own', () => {
+describe('documents of the project’s own database', () => {
   let database: OwnDatabase;
   let stopVerifiers: () => Promise<void>;
 
@@ -309,7 +309,7 @@ describe('documents of a database of the project’s own', () => {
     await database.stop();
   });
 
-  test('are told of, and wait while it is down, as long as nothing else has to', async () => {
+  test('are delivered later, without delaying other events, when the database is down', async () => {
     await createCollection(project, 'notes', { schema: null, changes: true });
     await connectDatabase(await own.owned(), database.uri('theirs'));
     ({ project } = await own.owned());
@@ -343,7 +343,7 @@ describe('documents of a database of the project’s own', () => {
     expect(receiver.received.at(-1)?.body.type).toBe('document.updated');
   });
 
-  test('are told of by a webhook from before the project moved there, but not of what was there', async () => {
+  test('are delivered to an older webhook when they were written after the database was connected', async () => {
     await createCollection(project, 'notes', { schema: null, changes: true });
     const notes = await requireCollection(project, 'notes');
     const made = await createWebhook(
@@ -368,7 +368,7 @@ describe('documents of a database of the project’s own', () => {
   });
 });
 
-test('a webhook that is deleted while it delivers leaves nothing in the log, though more was announced meanwhile', async () => {
+test('a webhook leaves nothing in the log when it is deleted during a delivery', async () => {
   const _id = await newWebhook();
   await testWebhook(project, _id.toHexString());
   const [row] = await rowsOf(_id);
@@ -403,7 +403,7 @@ describe('a receiver', () => {
     return { asked, end: () => late.abort(new DOMException('late', 'TimeoutError')) };
   };
 
-  test('that does not answer within 15 s has failed, and the log says why', async () => {
+  test('counts as failed, with a reason in the log, when it does not respond within 15 s', async () => {
     const { asked, end } = limit();
     const came = Promise.withResolvers<void>();
     receiver.behaviour = () => came.resolve();
@@ -414,7 +414,7 @@ describe('a receiver', () => {
     expect(asked).toEqual([15 * second]);
   });
 
-  test('whose answer begins within it and never ends has had the delivery', async () => {
+  test('counts as reached when its response begins within 15 s and never ends', async () => {
     const { end } = limit();
     const onAnswer = () => setImmediate(end);
     subscribe('http.client.response.finish', onAnswer);

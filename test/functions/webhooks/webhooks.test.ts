@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => receiver.close());
 
 describe('records', () => {
-  test('201 with the secret, which no other answer has; list, read, change, delete', async () => {
+  test('201 with a secret that no other response contains when a webhook is created', async () => {
     const on = onWebhooksOf(project);
     const { secret, ...made } = await makeWebhook(project, receiver, { events: ['user.created'] });
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
@@ -56,7 +56,7 @@ describe('records', () => {
     }
   });
 
-  test('403 PLAN_LIMIT: 5 on free, exactly, of 50 at once', async () => {
+  test('403 PLAN_LIMIT for 45 of 50 concurrent creations when the plan allows 5', async () => {
     const small = await newProject([], await newDeveloper('free'));
     const on = onWebhooksOf(small);
     const answers = await inParallel(50, () => on('POST', '', { url: receiver.url, events: ['user.created'] }));
@@ -71,7 +71,7 @@ describe('records', () => {
   });
 });
 
-describe('refusals', () => {
+describe('errors', () => {
   const events = ['document.created'];
 
   test.each([
@@ -91,12 +91,12 @@ describe('refusals', () => {
     ['no event', { events: [] }],
     ['an event twice', { events: ['user.created', 'user.created'] }],
     ['no collection', { collections: [] }],
-  ])('400 INVALID_WEBHOOK for %s', async (_what, wrong) => {
+  ])('400 INVALID_WEBHOOK when the address, events or collections are wrong: %s', async (_what, wrong) => {
     const answer = await onWebhooksOf(project)('POST', '', { url: receiver.url, events, ...wrong });
     expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_WEBHOOK']);
   });
 
-  test('409 CHANGES_NOT_ENABLED for a collection without a feed, 404 for one that is not there', async () => {
+  test('409 CHANGES_NOT_ENABLED when a collection has no feed, and 404 when it does not exist', async () => {
     const on = onWebhooksOf(project);
     const plain = await on('POST', '', { url: receiver.url, events, collections: ['plain'] });
     expect([plain.status, plain.body.code]).toEqual([409, 'CHANGES_NOT_ENABLED']);
@@ -108,7 +108,7 @@ describe('refusals', () => {
     expect([none.status, none.body.code]).toEqual([404, 'COLLECTION_NOT_FOUND']);
   });
 
-  test('404 for what is unknown, malformed or another project’s; 400 for what a replay cannot be', async () => {
+  test('404 when a webhook or delivery is unknown or foreign, and 400 when a replay is malformed', async () => {
     const webhook = await makeWebhook(project, receiver, { events });
     const [on, elsewhere] = [onWebhooksOf(project), onWebhooksOf(await newProject())];
     for (const ask of [on('GET', `/${unknown}`), on('GET', '/x'), elsewhere('GET', `/${webhook._id}`)]) {
