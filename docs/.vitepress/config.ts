@@ -82,23 +82,15 @@ const part = (text: string, folder: string, isCollapsed = true, leftOut: readonl
   return { text, collapsed: isCollapsed, items: files.filter((file) => file !== readme && !file.startsWith('docs/start/') && !leftOut.includes(file)).map(link) };
 };
 
+/** The pages with the exact rules, in the order of their table in the README of the reference. */
 const pagesOfRules = (): readonly string[] =>
-  [...readFileSync(path.join(root, 'docs/contract.md'), 'utf8').matchAll(/\]\((reference\/.+?)\)/g)].map(
-    ([, page = '']) => `docs/${page}`,
-  );
+  [
+    ...readFileSync(path.join(root, 'docs/reference/README.md'), 'utf8').matchAll(
+      /^\| (?:\d|specification) \| \[.+\]\((.+)\) \|$/gm,
+    ),
+  ].map(([, page = '']) => `docs/reference/${page}`);
 
-/** The pages of the contract, part by part. */
-const rules = () => {
-  const rows = readFileSync(path.join(root, 'docs/contract.md'), 'utf8').matchAll(
-    /^\| \w+ \| \[.+\]\((.+)\) \| (.+) \|$/gm,
-  );
-  const items = [...Map.groupBy(rows, ([, , about = '']) => about)].map(([text, pages]) => ({
-    text,
-    collapsed: true,
-    items: pages.map(([, page = '']) => link(`docs/${page}`)),
-  }));
-  return { text: 'Exact rules', collapsed: true, items: [{ text: 'Overview', link: '/contract' }, ...items] };
-};
+const rules = () => ({ text: 'Exact rules', collapsed: true, items: pagesOfRules().map(link) });
 
 /** Scripts of a page are files, so that the policy of the documents allows no others. */
 const inline = /<script id="check-[\w-]+">(.*?)<\/script>\s*/gs;
