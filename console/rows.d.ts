@@ -16,7 +16,9 @@ declare module 'basalt:api' {
     readonly access: string;
     readonly params: Readonly<Record<string, string>>;
     readonly query: Readonly<Record<string, string>>;
+    readonly headers: Readonly<Record<string, string>>;
     readonly body: unknown;
+    readonly returns: 'json' | 'text' | 'redirect';
   }
   const examples: readonly ApiExample[];
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { pathExampleOf } from '../../shared/http/openapi/parameters.ts';
-import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
+import { methodsOf, type Route, type RouteTable } from '../../shared/http/route.ts';
 import { forEachProvider, socialProviders } from '../../shared/projects/social/providers.ts';
 import { root } from './function-files.ts';
 
@@ -26,6 +26,10 @@ const rows = (): string => {
   return `export const rows = ${JSON.stringify(Object.fromEntries(table))};`;
 };
 
+/** A key of a retry is new for each request, so a copied one would only repeat the first response. */
+const headersOf = ({ example }: Route): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(example?.headers ?? {}).filter(([name]) => name !== 'idempotency-key'));
+
 /** An example of each route of the public API. */
 const examples = (): string => {
   const shown = Object.entries<RouteTable>(publicRoutes).flatMap(([area, table]) =>
@@ -38,7 +42,9 @@ const examples = (): string => {
       access: row.access,
       params: pathExampleOf(row),
       query: row.example?.query ?? {},
+      headers: headersOf(row),
       body: row.example?.body,
+      returns: row.response.status >= 300 ? 'redirect' : row.response.text ? 'text' : 'json',
     })),
   );
   return `export const examples = ${JSON.stringify(shown)};`;

@@ -17,11 +17,12 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-/** Opens the section of one route. The section that was open closes a moment later. */
-const openCall = async (line: string) => {
-  const part = opened.page.locator('details').filter({ has: opened.page.locator('summary', { hasText: line }) });
-  await part.first().locator('summary').click();
-  return part.first();
+/** Opens a route of the list. */
+const openCall = async (summary: string) => {
+  await opened.page.getByRole('link', { name: summary }).click();
+  const call = opened.page.getByRole('region', { name: summary }).filter({ has: opened.page.locator('form') });
+  await call.waitFor();
+  return call;
 };
 
 /** Runs a copied JavaScript snippet with these words replaced and returns its output. */
@@ -87,13 +88,13 @@ describe('snippets of the API page', () => {
     for (const call of name === 'members' ? [...calls.slice(0, -1), 'create-ticket', 'delete-document'] : calls) {
       address.searchParams.set('open', call);
       await page.goto(address.href);
-      const code = (await page.locator('details[open] .snippet pre').textContent()) ?? '';
+      const code = (await page.locator('.api-call .snippet pre').textContent()) ?? '';
       if (call === 'create-document') expect(code).toContain(way === 'secret' ? 'SECRET_KEY' : 'ACCESS_TOKEN');
       const printed = await run(code, { SECRET_KEY: sampleProject.secretKey, ACCESS_TOKEN: token });
       expect(printed, `${call}: ${code}`).toMatch(/^20[01] /);
     }
     await page.goto(`${address.origin}${address.pathname}?in=python&collection=${name}&open=create-document`);
-    const python = await page.locator('details[open] .snippet pre').textContent();
+    const python = await page.locator('.api-call .snippet pre').textContent();
     expect(python).toMatch(/^# pip install requests\nimport requests\n/);
     expect(await obstacles(page)).toEqual([]);
     expect(problems).toEqual([]);
@@ -175,7 +176,7 @@ describe('API page', () => {
     const path = `/api/projects/${project.id}`;
     await project.developer.dashboard('PATCH', path, { allowedDomains: ['https://app.example.com'] });
     await page.goto(`${new URL(page.url()).origin}/projects/${project.id}/api?open=list-documents`);
-    const list = page.locator('details[open]');
+    const list = page.locator('.api-call');
     await list.getByLabel('Path and query').fill('/api/data/posts');
     await list.getByRole('button', { name: 'Send GET' }).click();
     await list.getByText('ORIGIN_NOT_ALLOWED').waitFor();

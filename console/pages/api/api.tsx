@@ -12,13 +12,14 @@ import { Page } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { SafeLink } from '../../ui/safe-link.tsx';
 import { Select } from '../../ui/select.tsx';
-import { Tabs } from '../../ui/tabs.tsx';
 import { Waiting } from '../../ui/waiting.tsx';
-import { ApiCall } from './api-call.tsx';
-import { isLanguage, type Language, languages } from './code.ts';
+import { ApiCall, Method } from './api-call.tsx';
 import type { SampledCollection } from './sample.ts';
 
 const dashboardDescription = (): string => location.origin + callOf('get-dashboard-openapi', {}).path;
+
+/** Shown beside the list until a route is chosen. */
+const firstShown = 'list-documents';
 
 const areas = [...new Set(examples.map(({ area }) => area))];
 
@@ -32,71 +33,74 @@ const noCollection: SampledCollection = {
 
 interface CallsProps {
   readonly project: Data<'get-project'>;
-  readonly language: Language;
   readonly collection: SampledCollection;
+  readonly filePath: string | undefined;
 }
 
-/** Every route, with the names and fields of one collection. */
-const Calls = ({ project, language, collection }: CallsProps) => {
-  const { path, query, route } = useLocation();
-  const names = {
-    api: service().api,
-    publishableKey: project.publishableKey,
-    collection,
-    userUploads: project.uploads.users,
-  };
-  const toggle = (id: string, open: boolean) => {
-    if (open !== (query.open === id)) route(addressWith(path, query, { open: open ? id : undefined }), true);
-  };
+/** The routes by area, and the search. */
+const Routes = ({ open }: { readonly open: string }) => {
+  const { path, query } = useLocation();
   const typed = useSignal('');
   const words = typed.value.toLowerCase().split(/\s+/);
   const found = examples.filter((example) => {
     const text = `${example.method} ${example.path} ${example.summary} ${example.area}`.toLowerCase();
     return words.every((word) => text.includes(word));
   });
-  const shownAreas = areas.filter((area) => found.some((example) => example.area === area));
   return (
-    <div class="api">
-      <div class="api-side stack">
-        <Field
-          label={t.api.find}
-          type="search"
-          value={typed.value}
-          onInput={({ currentTarget: { value } }) => {
-            typed.value = value;
-          }}
-        />
-        <nav aria-label={t.api.areas}>
-          <ul>
-            {shownAreas.map((area) => (
-              <li key={area}>
-                <a href={`#${area}`}>{area}</a>
-              </li>
-            ))}
-          </ul>
-        </nav>
-      </div>
-      <div class="stack">
-        {found.length === 0 && <p class="muted">{t.api.noneFound}</p>}
-        {shownAreas.map((area) => (
-          <section key={area} id={area} class="stack calls">
-            <h2>{area}</h2>
-            {found
-              .filter((example) => example.area === area)
-              .map((example) => (
-                <ApiCall
-                  key={`${example.id} ${collection.name}`}
-                  example={example}
-                  language={language}
-                  names={names}
-                  project={project}
-                  isOpen={query.open === example.id}
-                  onToggle={(open) => toggle(example.id, open)}
-                />
-              ))}
-          </section>
-        ))}
-      </div>
+    <div class="api-side stack">
+      <Field
+        label={t.api.find}
+        type="search"
+        value={typed.value}
+        onInput={({ currentTarget: { value } }) => {
+          typed.value = value;
+        }}
+      />
+      {found.length === 0 && <p class="muted">{t.api.noneFound}</p>}
+      <nav aria-label={t.api.areas}>
+        {areas
+          .map((area) => [area, found.filter((example) => example.area === area)] as const)
+          .filter(([, inArea]) => inArea.length > 0)
+          .map(([area, inArea]) => (
+            <section key={area}>
+              <h2 class="side-label">{t.api.area[area] ?? area}</h2>
+              <ul>
+                {inArea.map(({ id, method, summary, path: at }) => (
+                  <li key={id}>
+                    <a
+                      href={addressWith(path, query, { open: id })}
+                      title={`${method} ${at}`}
+                      aria-current={id === open ? 'page' : undefined}
+                    >
+                      <Method method={method} />
+                      <span>{summary}</span>
+                    </a>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          ))}
+      </nav>
+    </div>
+  );
+};
+
+/** Every route at the left, with the open one at the right. A phone shows either of them. */
+const Calls = ({ project, collection, filePath }: CallsProps) => {
+  const { query } = useLocation();
+  const names = {
+    api: service().api,
+    publishableKey: project.publishableKey,
+    projectId: project._id,
+    collection,
+    filePath,
+    userUploads: project.uploads.users,
+  };
+  const open = examples.find(({ id }) => id === query.open) ?? examples.find(({ id }) => id === firstShown);
+  return (
+    <div class="api" data-open={query.open === undefined ? undefined : ''}>
+      <Routes open={open?.id ?? ''} />
+      {open && <ApiCall key={`${open.id} ${collection.name}`} example={open} names={names} project={project} />}
     </div>
   );
 };
@@ -118,11 +122,12 @@ export const Api = () => {
   const found = useQuery('get-project', { projectId });
   const { data: project, problem } = found.value;
   const collections = useEvery('list-collections', { projectId });
-  const language: Language = isLanguage(query.in) ? query.in : 'curl';
+  const files = useQuery('list-files', { projectId, query: { limit: 1 } }).value;
   const choices = collections.data?.filter(({ name }) => name !== 'users') ?? [];
   const chosen = choices.find(({ name }) => name === query.collection) ?? choices[0];
   // An open call keeps the name that it started with.
-  const isNamed = collections.data !== undefined || collections.problem !== undefined;
+  const isNamed = [collections, files].every((one) => one.data !== undefined || one.problem !== undefined);
+  const filePath = files.data?.items[0]?.path;
   return (
     <Page title={t.nav.api}>
       <div class="stack">
@@ -145,11 +150,6 @@ export const Api = () => {
           </div>
         )}
       </div>
-      <Tabs
-        label={t.nav.api}
-        present={addressWith(path, query, { in: language })}
-        tabs={languages.map((one) => [addressWith(path, query, { in: one }), t.api.languages[one]])}
-      />
       <div class="stack">
         {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
         <Waiting of={isNamed ? found.value : collections} />
@@ -159,11 +159,11 @@ export const Api = () => {
             <SampledCalls
               key={chosen.name}
               project={project}
-              language={language}
               collection={{ ...chosen, newest: undefined }}
+              filePath={filePath}
             />
           ) : (
-            <Calls project={project} language={language} collection={noCollection} />
+            <Calls project={project} collection={noCollection} filePath={filePath} />
           ))}
       </div>
     </Page>

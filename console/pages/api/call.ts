@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals';
 
 /** Credentials that the reader has pasted. They are kept in the memory of this page only. */
-export const pasted = signal<{ readonly secretKey: string; readonly userToken: string }>({
+export const pasted = signal<Readonly<Record<'secretKey' | 'userToken' | 'refreshToken', string>>>({
   secretKey: '',
   userToken: '',
+  refreshToken: '',
 });
 
 export interface Call {

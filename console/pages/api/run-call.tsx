@@ -1,49 +1,63 @@
 import type { ApiExample } from 'basalt:api';
 import { useSignal } from '@preact/signals';
+import { useLocation } from 'preact-iso/router';
 import type { Data } from '../../api/rows.ts';
+import { viewAs } from '../../text/view-as.ts';
 import { t } from '../../text/words.ts';
+import { addressWith } from '../../ui/address.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 import { Answer } from './answer.tsx';
 import { type Answered, pasted, sendCall } from './call.ts';
-import { headersOf, type Names, urlOf, type Way, wayOf } from './code.ts';
+import { headersOf, type Names, takesRefreshToken, urlOf, type Way } from './code.ts';
 import { sampled } from './sample.ts';
+import { wayOf } from './way.ts';
 
 const keep = (name: keyof typeof pasted.value) => (event: { readonly currentTarget: { readonly value: string } }) => {
   pasted.value = { ...pasted.value, [name]: event.currentTarget.value.trim() };
 };
 
-/** If either key works, the publishable key is used unless the reader has pasted the secret key. */
-const chosenWay = ({ access }: ApiExample, way: Way): Way => {
-  const { secretKey, userToken } = pasted.value;
-  if (access !== 'anyKey') return way;
-  if (secretKey) return 'secret';
-  return userToken && way === 'publishable' ? 'user' : way;
-};
+const callers = ['publishable', 'user', 'secret'] as const;
+
+/** If either key works, the reader chooses the caller. Otherwise the least privileged caller is used. */
+const chosenWay = ({ access }: ApiExample, way: Way, as: string | undefined): Way =>
+  (access === 'anyKey' && callers.find((caller) => caller === as)) || way;
 
 /** Credentials that only their owner has: pasted here and stored nowhere. */
-const Credentials = ({ access, way }: Pick<ApiExample, 'access'> & { readonly way: Way }) => (
+const Credentials = ({ example, way }: { readonly example: ApiExample; readonly way: Way }) => (
   <>
-    {(access === 'secretKey' || access === 'anyKey') && (
+    {takesRefreshToken(example) && (
       <Field
-        label={t.keys.secret}
-        hint={way === 'secret' ? t.api.keyWhy : t.api.keyInstead}
+        label={t.api.refreshToken}
+        hint={t.api.tokenWhy}
         type="password"
         autocomplete="off"
-        required={way === 'secret'}
+        required
+        value={pasted.value.refreshToken}
+        onInput={keep('refreshToken')}
+      />
+    )}
+    {way === 'secret' && (
+      <Field
+        label={t.keys.secret}
+        hint={t.api.keyWhy}
+        type="password"
+        autocomplete="off"
+        required
         value={pasted.value.secretKey}
         onInput={keep('secretKey')}
       />
     )}
-    {(access === 'user' || (access === 'anyKey' && way !== 'secret')) && (
+    {way === 'user' && (
       <Field
         label={t.api.userToken}
         hint={t.api.tokenWhy}
         type="password"
         autocomplete="off"
-        required={way === 'user' && pasted.value.secretKey === ''}
+        required
         value={pasted.value.userToken}
         onInput={keep('userToken')}
       />
@@ -61,9 +75,10 @@ export const RunCall = ({
   readonly names: Names;
   readonly project: Data<'get-project'>;
 }) => {
-  const example = sampled(general, names.collection);
-  const { method, access } = example;
-  const way = wayOf(example, names);
+  const example = sampled(general, names);
+  const { method } = example;
+  const { path, query, route } = useLocation();
+  const way = chosenWay(example, wayOf(example, names), query.as);
   const { draft, set } = useDraft({
     path: urlOf(example, names).slice(names.api.length),
     body: example.body === undefined ? '' : JSON.stringify(example.body, null, 2),
@@ -75,7 +90,7 @@ export const RunCall = ({
     answered.value = await sendCall({
       method,
       url: names.api + draft.value.path,
-      headers: headersOf(example, chosenWay(example, way), { ...names, ...pasted.value }),
+      headers: headersOf(example, way, { ...names, ...pasted.value }),
       body: example.body === undefined ? undefined : draft.value.body,
     }).catch(() => {
       throw new Error(t.api.unreadable);
@@ -96,7 +111,15 @@ export const RunCall = ({
             {example.body !== undefined && (
               <TextField label={t.api.body} rows={6} value={draft.value.body} onInput={set('body')} />
             )}
-            <Credentials access={access} way={way} />
+            {example.access === 'anyKey' && (
+              <Select
+                label={viewAs.sendAs}
+                value={way}
+                options={callers.map((caller) => [caller, viewAs.ways[caller]])}
+                onInput={({ currentTarget }) => route(addressWith(path, query, { as: currentTarget.value }), true)}
+              />
+            )}
+            <Credentials example={example} way={way} />
           </>
         )}
       </Form>

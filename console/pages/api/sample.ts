@@ -1,6 +1,7 @@
 import type { ApiExample } from 'basalt:api';
 import { systemFields, type ValueType } from '../../../shared/collections/collection.ts';
 import type { Data } from '../../api/rows.ts';
+import type { Names } from './code.ts';
 
 /** A collection of the project, and its newest document if there is one. */
 export interface SampledCollection {
@@ -39,9 +40,64 @@ const bodyOf = ({ schema, rls, newest }: SampledCollection): Readonly<Record<str
 const isPlain = (value: unknown): value is string | number | boolean =>
   ['string', 'number', 'boolean'].includes(typeof value);
 
-/** The example of a route, with the names and fields of a collection. */
-export const sampled = (example: ApiExample, collection: SampledCollection): ApiExample => {
-  const { id, params } = example;
+/** Names of parameters that contain the path of a file. */
+const withFile = (body: unknown, filePath: string): unknown => {
+  if (typeof body !== 'object' || body === null) return body;
+  return {
+    ...body,
+    ...('filePath' in body && { filePath }),
+    ...('path' in body && { path: filePath }),
+    ...('paths' in body && { paths: [filePath] }),
+  };
+};
+
+/** Values that only the reader has: of an email, of an app, or returned by another route. */
+const readersOwn: Readonly<Record<string, string>> = {
+  audienceId: 'AUDIENCE_ID',
+  code: 'CODE',
+  contactId: 'CONTACT_ID',
+  id: 'ID',
+  otp: 'CODE',
+  providerId: 'EMAIL_ID',
+  recoveryCode: 'RECOVERY_CODE',
+  rtCode: 'RT_CODE',
+  state: 'STATE',
+  ticket: 'TICKET',
+  token: 'TOKEN',
+};
+
+const withCapitals = <T>(values: T): T =>
+  typeof values === 'object' && values !== null && !Array.isArray(values)
+    ? (Object.fromEntries(
+        Object.entries(values).map(([name, value]) => [
+          name,
+          typeof value === 'string' && Object.hasOwn(readersOwn, name) ? readersOwn[name] : value,
+        ]),
+      ) as T)
+    : values;
+
+/** Whether a text contains such a value, in capitals. */
+export const hasCapitals = (text: string): boolean =>
+  Object.values(readersOwn).some((word) => new RegExp(`(?<![\\w-])${word}(?![\\w-])`).test(text));
+
+/** The example of a route, with the names and values of the project. */
+export const sampled = (
+  general: ApiExample,
+  names: Pick<Names, 'projectId' | 'collection' | 'filePath'>,
+): ApiExample => {
+  const { collection, filePath, projectId } = names;
+  const isOfData = general.area === 'data';
+  const params = isOfData ? general.params : withCapitals(general.params);
+  const example = {
+    ...general,
+    params: 'projectId' in params ? { ...params, projectId } : params,
+    query: isOfData ? general.query : withCapitals(general.query),
+    body:
+      general.area === 'storage' && filePath !== undefined
+        ? withFile(general.body, filePath)
+        : withCapitals(general.body),
+  };
+  const { id } = example;
   if (id === 'create-ticket') return { ...example, body: { collections: [collection.name] } };
   const document = bodyOf(collection);
   if (id === 'run-batch') {

@@ -1,0 +1,13 @@
+/** The texts of *View as*, loaded with its pages. */
+export const viewAs = {
+  title: 'View as',
+  secret: 'Your server (secret key)',
+  publishable: 'Signed out (publishable key)',
+  user: 'A user…',
+  viewing: 'Viewing as',
+  signedOut: 'a signed-out visitor',
+  stop: 'Stop',
+  why: 'You see the documents and fields that an app would get. You cannot change anything here.',
+  sendAs: 'Send with',
+  ways: { publishable: 'Publishable key', user: 'Publishable key and a user', secret: 'Secret key' },
+} as const;
