@@ -32,6 +32,7 @@ const Aggregate = lazy(() => import('./pages/documents/aggregate.tsx').then((pag
 const Trash = lazy(() => import('./pages/documents/trash.tsx').then((page) => page.Trash));
 const Schema = lazy(() => import('./pages/documents/schema.tsx').then((page) => page.Schema));
 const Access = lazy(() => import('./pages/access/access.tsx').then((page) => page.Access));
+const AccessOverview = lazy(() => import('./pages/access/access-overview.tsx').then((page) => page.AccessOverview));
 const Indexes = lazy(() => import('./pages/documents/indexes.tsx').then((page) => page.Indexes));
 const Transfers = lazy(() => import('./pages/documents/transfers.tsx').then((page) => page.Transfers));
 const NewCollection = lazy(() => import('./pages/documents/new-collection.tsx').then((page) => page.NewCollection));
@@ -66,6 +67,7 @@ const Signed = ({ path }: { readonly path: string }) => (
         <Route path="/projects/:projectId/documents/:collectionName/indexes" component={Indexes} />
         <Route path="/projects/:projectId/documents/:collectionName/transfers" component={Transfers} />
         <Route path="/projects/:projectId/new-collection" component={NewCollection} />
+        <Route path="/projects/:projectId/access" component={AccessOverview} />
         <Route path="/projects/:projectId/users" component={Users} />
         <Route path="/projects/:projectId/files" component={Files} />
         <Route path="/projects/:projectId/mail/:part?" component={Mail} />

@@ -1,6 +1,7 @@
 /** Outlines on a grid of 16. */
 const outlines = {
   overview: 'M2.5 8.5h4v5h-4zM2.5 2.5h4v3h-4zM9.5 2.5h4v5h-4zM9.5 10.5h4v3h-4z',
+  access: 'M5.25 7V5a2.75 2.75 0 0 1 5.5 0v2M3.5 7h9v6.5h-9zM8 9.5v1.75',
   users: 'M8 8a2.75 2.75 0 1 0 0-5.5A2.75 2.75 0 0 0 8 8ZM2.75 13.5c.4-2.4 2.4-3.5 5.25-3.5s4.85 1.1 5.25 3.5',
   files: 'M2 12.75v-9.5h4.25L7.75 5.25H14v7.5z',
   mail: 'M2 3.5h12v9H2zM2.25 4 8 8.75 13.75 4',

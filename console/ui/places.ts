@@ -25,7 +25,7 @@ export const placesOf = (projectId: string, collections: readonly string[]): rea
     }),
     { label: t.nav.newCollection, href: `${base}/new-collection` },
     { label: t.nav.overview, href: base },
-    ...(['users', 'files', 'requests', 'usage', 'api'] as const).map((area) => ({
+    ...(['access', 'users', 'files', 'requests', 'usage', 'api'] as const).map((area) => ({
       label: t.nav[area],
       href: `${base}/${area}`,
     })),

@@ -7,7 +7,7 @@ import { Icon } from './icon.tsx';
 import { type Shortcuts, useShortcuts } from './shortcuts.ts';
 import { leaving } from './unsaved.tsx';
 
-const areas = ['users', 'files', 'mail', 'requests', 'usage', 'api', 'settings'] as const;
+const areas = ['access', 'users', 'files', 'mail', 'requests', 'usage', 'api', 'settings'] as const;
 type Area = (typeof areas)[number];
 
 const Place = ({ href, path, area }: { readonly href: string; readonly path: string; readonly area: Area }) => (

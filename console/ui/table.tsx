@@ -164,6 +164,7 @@ export const Table = <T,>({
                       key={column.key}
                       dir="auto"
                       class={column.number ? 'number' : undefined}
+                      data-label={typeof column.label === 'string' ? column.label : undefined}
                       style={widthOf(column)}
                       {...cellProps(key, column.key)}
                     >

@@ -156,10 +156,20 @@ export const summarize = async (project: Project, record: CollectionRecord) => (
   updatedAt: record.updatedAt,
 });
 
-export const listCollections = (project: Project, request: PageRequest) =>
-  findPage(collectionRecords, activeIn(project), request, { sort: { name: 1 } }, (record) =>
-    summarize(project, record),
+/** Bytes of a collection's documents, the trash included; `null` if the database does not tell. One query. */
+const bytesIn = (project: Project, name: string): Promise<number | null> =>
+  onCollection(project, name, (db) => db.command({ collStats: name, maxTimeMS })).then(
+    ({ size }) => (typeof size === 'number' ? size : null),
+    () => null,
   );
+
+/** `stats` adds the number of the developer's indexes, and the bytes of documents. */
+export const listCollections = (project: Project, { stats, ...request }: PageRequest & { readonly stats?: unknown }) =>
+  findPage(collectionRecords, activeIn(project), request, { sort: { name: 1 } }, async (record) => {
+    if (!stats) return summarize(project, record);
+    const [summary, bytes] = await Promise.all([summarize(project, record), bytesIn(project, record.name)]);
+    return { ...summary, indexes: (record.indexes ?? []).filter(({ ready }) => ready).length, bytes };
+  });
 
 export const getCollection = async (project: Project, name: string) =>
   summarize(project, await requireRecord(project, name));

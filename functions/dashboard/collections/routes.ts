@@ -5,6 +5,7 @@ import {
   CollectionChangesBody,
   CollectionPage,
   CollectionSavedAnswer,
+  CollectionsQuery,
   DeletedAnswer,
   IndexAnswer,
   IndexPage,
@@ -37,7 +38,7 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
     method: 'GET',
     path: '/api/projects/{projectId}/collections',
     summary: 'List collections by name',
-    query: PageQuery,
+    query: CollectionsQuery,
     response: { status: 200, body: CollectionPage },
   },
   'get-collection': {

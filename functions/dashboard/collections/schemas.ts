@@ -13,7 +13,7 @@ import {
   UniqueListAnswer,
 } from '../../collection-schemas.ts';
 import { strictBody, success } from '../../schemas.ts';
-import { pageOf } from '../schemas.ts';
+import { PageQuery, pageOf } from '../schemas.ts';
 
 const text = v.string('must be a String');
 const flag = v.boolean('must be a Boolean');
@@ -164,6 +164,16 @@ const Collection = v.object({
   updatedAt: v.date(),
 });
 
+export const CollectionsQuery = v.strictObject({
+  ...PageQuery.entries,
+  stats: v.optional(
+    v.pipe(
+      v.literal('true', 'must be true'),
+      v.metadata({ description: 'Adds the number of indexes of your own, and the bytes of the documents.' }),
+    ),
+  ),
+});
+
 export const TrialBody = strictBody({
   operation: v.picklist([...triedOperations, 'read'], `must be one of ${triedOperations.join(', ')}`),
   userId: v.optional(text),
@@ -185,7 +195,14 @@ const Index = v.object({ name: v.string(), keys: IndexKinds });
 
 export const CollectionAnswer = success(Collection);
 export const CollectionSavedAnswer = v.object({ ...CollectionAnswer.entries, hints });
-export const CollectionPage = pageOf(Collection);
+export const CollectionPage = pageOf(
+  v.object({
+    ...Collection.entries,
+    indexes: v.optional(v.number()),
+    /** `null` if the database does not tell. */
+    bytes: v.optional(v.nullable(v.number())),
+  }),
+);
 export const IndexAnswer = success(Index);
 export const IndexPage = pageOf(Index);
 export const DeletedAnswer = success(v.object({ name: v.string() }));
