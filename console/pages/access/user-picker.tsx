@@ -15,7 +15,8 @@ export interface ChosenUser {
 
 const maxShown = 10;
 
-const Users = ({
+/** Finds a user by email. */
+export const UserSearch = ({
   projectId,
   onChoose,
 }: {
@@ -67,7 +68,7 @@ export const UserPicker = ({
       </div>
       {choosing.value && (
         <Dialog title={access.tried.chooseUser} onClose={show(false)}>
-          <Users
+          <UserSearch
             projectId={projectId}
             onChoose={(chosen) => {
               choosing.value = false;

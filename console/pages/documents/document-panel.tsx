@@ -25,6 +25,8 @@ interface Props {
   readonly projectId: string;
   readonly collection: Data<'get-collection'>;
   readonly id: string;
+  /** Whose view is shown; nothing can be changed then. */
+  readonly viewer: string | undefined;
   readonly onClose: () => void;
 }
 
@@ -36,10 +38,10 @@ const MenuLabel = () => (
 );
 
 /** One document beside its list: view, edit, move to the trash with undo. */
-export const DocumentPanel = ({ projectId, collection, id, onClose }: Props) => {
+export const DocumentPanel = ({ projectId, collection, id, viewer, onClose }: Props) => {
   const place = { projectId, collectionName: collection.name, id };
   const { path, query, route } = useLocation();
-  const found = useQuery('get-project-document', place);
+  const found = useQuery('get-project-document', { ...place, query: { view_as: viewer } });
   const { data, problem } = found.value;
   const rules = enforcedFields(collection);
   const { edited, acts: editing } = useEditedDocument(place, rules);
@@ -58,29 +60,31 @@ export const DocumentPanel = ({ projectId, collection, id, onClose }: Props) => 
     return { edit, duplicate, remove };
   }, [found, path, query, route, id, projectId, collection.name, onClose, editing]);
   const shortcuts = useMemo<Shortcuts>(
-    () => ({ edit: acts.edit, duplicate: acts.duplicate, trash: acts.remove }),
-    [acts],
+    () => (viewer === undefined ? { edit: acts.edit, duplicate: acts.duplicate, trash: acts.remove } : {}),
+    [acts, viewer],
   );
   useShortcuts(shortcuts);
   const head = (
     <div class="row">
       <Copy text={id} />
-      {data && !now && (
+      {data && !now && viewer === undefined && (
         <Button kind="main-act" onClick={acts.edit}>
           {t.acts.edit}
         </Button>
       )}
-      <Menu title={t.acts.menu} label={<MenuLabel />}>
-        <button type="button" onClick={acts.edit}>
-          {t.acts.edit} <kbd>{keyText('edit')}</kbd>
-        </button>
-        <button type="button" onClick={acts.duplicate}>
-          {t.documents.duplicate} <kbd>{keyText('duplicate')}</kbd>
-        </button>
-        <button type="button" class="danger" onClick={acts.remove}>
-          {t.acts.delete} <kbd>{keyText('trash')}</kbd>
-        </button>
-      </Menu>
+      {viewer === undefined && (
+        <Menu title={t.acts.menu} label={<MenuLabel />}>
+          <button type="button" onClick={acts.edit}>
+            {t.acts.edit} <kbd>{keyText('edit')}</kbd>
+          </button>
+          <button type="button" onClick={acts.duplicate}>
+            {t.documents.duplicate} <kbd>{keyText('duplicate')}</kbd>
+          </button>
+          <button type="button" class="danger" onClick={acts.remove}>
+            {t.acts.delete} <kbd>{keyText('trash')}</kbd>
+          </button>
+        </Menu>
+      )}
     </div>
   );
   return (

@@ -128,6 +128,7 @@ export const DocumentsTable = ({
   items,
   matching,
   onColumns,
+  isReadOnly,
 }: {
   readonly place: Place;
   readonly rules: readonly Field[];
@@ -136,6 +137,7 @@ export const DocumentsTable = ({
   readonly items: readonly ShownDocument[] | undefined;
   readonly matching: Matching | undefined;
   readonly onColumns: (columns: readonly string[]) => void;
+  readonly isReadOnly: boolean;
 }) => {
   const { path, query, route } = useLocation();
   const ticked = useSignal<ReadonlySet<string>>(new Set());
@@ -193,7 +195,8 @@ export const DocumentsTable = ({
       ...(isNumeric(key) ? { number: true } : {}),
       cell: (item) => {
         const value = valueAt(item, key);
-        if (index > 0 && ref !== undefined && idIn(value))
+        // A reference shows its document with the developer's rights.
+        if (index > 0 && ref !== undefined && idIn(value) && !isReadOnly)
           return <RefCell collectionName={ref} value={value} ids={referred.get(ref) ?? []} />;
         return index === 0 ? (
           <a href={hrefOf(item._id)}>
@@ -205,9 +208,29 @@ export const DocumentsTable = ({
       },
     };
   });
+  const editing = {
+    // Sub-fields are edited in the document, whose draft has them all.
+    can: (column: string) => !systemFields.has(column) && !column.includes('.'),
+    at: edited,
+    onBegin: (key: string, column: string) =>
+      leaving(() => {
+        at.value = { key, column };
+      }),
+    editor: edited && (
+      <CellEditor
+        key={`${edited.key} ${edited.column}`}
+        {...place}
+        id={edited.key}
+        column={edited.column}
+        rules={rules}
+        unknownType={isNumeric(edited.column) ? 'Number' : 'String'}
+        onDone={() => endEdit(edited)}
+      />
+    ),
+  };
   return (
     <div ref={box} class="stack">
-      {ids.length > 0 && (
+      {!isReadOnly && ids.length > 0 && (
         <Ticked
           {...{ place, ids, onTick, rules, fields }}
           matching={ids.length === items?.length && matching && matching.total > ids.length ? matching : undefined}
@@ -220,29 +243,8 @@ export const DocumentsTable = ({
         keyOf={({ _id }) => String(_id)}
         selected={query.open}
         onOpen={({ _id }) => route(hrefOf(_id))}
-        ticked={new Set(ids)}
-        onTick={onTick}
+        {...(!isReadOnly && { ticked: new Set(ids), onTick, editing })}
         frozen={layout.frozen}
-        editing={{
-          // Sub-fields are edited in the document, whose draft has them all.
-          can: (column) => !systemFields.has(column) && !column.includes('.'),
-          at: edited,
-          onBegin: (key, column) =>
-            leaving(() => {
-              at.value = { key, column };
-            }),
-          editor: edited && (
-            <CellEditor
-              key={`${edited.key} ${edited.column}`}
-              {...place}
-              id={edited.key}
-              column={edited.column}
-              rules={rules}
-              unknownType={isNumeric(edited.column) ? 'Number' : 'String'}
-              onDone={() => endEdit(edited)}
-            />
-          ),
-        }}
       />
     </div>
   );

@@ -32,6 +32,7 @@ import { useFeed } from './renewed-by-feed.ts';
 import { RequestLine } from './request-line.tsx';
 import { viewQuery } from './saved-views.ts';
 import { collectionOf, enforcedFields } from './shown-fields.ts';
+import { ViewAsMenu, ViewingAs, viewerOf } from './view-as.tsx';
 import { ViewsMenu } from './views-menu.tsx';
 
 const none = { search: undefined, page: undefined };
@@ -46,7 +47,8 @@ export const Documents = () => {
   const schema = useQuery('get-collection', place);
   const { data: collection, problem: noSchema } = schema.value;
   useFeed(place, collection?.changes ?? false);
-  const list = useQuery('list-project-documents', { ...place, query: listQuery(query) });
+  const viewer = viewerOf(query);
+  const list = useQuery('list-project-documents', { ...place, query: listQuery(query, viewer) });
   const [kept, keep] = useKept(`columns:${projectId}/${collectionName}`, chosenColumns);
   const [share, keepShare] = useKept('panel', shareOf);
   const { data, problem: refusal } = list.value;
@@ -74,12 +76,12 @@ export const Documents = () => {
   }, [path, query, route]);
   const shortcuts = useMemo<Shortcuts>(
     () => ({
-      insert,
+      ...(viewer === undefined && { insert }),
       filter: () => {
         adding.value = true;
       },
     }),
-    [insert, adding],
+    [insert, adding, viewer],
   );
   useShortcuts(shortcuts);
   const choose = (columns: readonly string[] | undefined): void => {
@@ -89,11 +91,12 @@ export const Documents = () => {
   };
   const isSearchable = rules.some(({ searchable }) => searchable) || query.search !== undefined;
   const isFiltered = parts.length > 0 || query.search !== undefined;
-  const isBeside = query.open !== undefined || query.copy !== undefined || query.new !== undefined;
+  const isAdding = viewer === undefined && (query.copy !== undefined || query.new !== undefined);
+  const isBeside = query.open !== undefined || isAdding;
   const showExport = (is: boolean) => () => {
     exporting.value = is;
   };
-  const acts = (
+  const acts = viewer === undefined && (
     <>
       <Button onClick={showExport(true)}>{t.transfers.export}</Button>
       <Button kind="main-act" title={keyText('insert')} onClick={insert}>
@@ -103,9 +106,10 @@ export const Documents = () => {
   );
   return (
     <CollectionPage part="documents" acts={acts}>
-      {filtered && exporting.value && (
+      {filtered && viewer === undefined && exporting.value && (
         <ExportForm {...place} {...{ query, parts, shown, fields }} onClose={showExport(false)} />
       )}
+      {viewer !== undefined && <ViewingAs projectId={projectId} viewer={viewer} />}
       <div class={isBeside ? 'halves sized' : undefined} style={isBeside ? { '--panel': `${share}%` } : undefined}>
         <div class="stack">
           <FilterBar
@@ -133,6 +137,7 @@ export const Documents = () => {
               />
             )}
             <ColumnsMenu place={place} shown={shown} fields={fields} onChoose={choose} />
+            {collectionName !== 'users' && <ViewAsMenu projectId={projectId} />}
           </FilterBar>
           <RequestLine
             collectionName={collectionName}
@@ -146,7 +151,12 @@ export const Documents = () => {
             <Empty text={at > 1 ? t.pager.beyond : isFiltered ? t.documents.noneFit : t.documents.none} />
           ) : (
             (page || !problem) && (
-              <DocumentsTable {...{ place, rules, shown, fields, matching }} items={page?.items} onColumns={choose} />
+              <DocumentsTable
+                {...{ place, rules, shown, fields, matching }}
+                items={page?.items}
+                onColumns={choose}
+                isReadOnly={viewer !== undefined}
+              />
             )
           )}
           {page && (
@@ -159,14 +169,15 @@ export const Documents = () => {
         {isBeside && <PanelHandle share={share} onShare={keepShare} />}
         {collection && query.open !== undefined && (
           <DocumentPanel
-            key={query.open}
+            key={`${query.open} ${viewer}`}
             projectId={projectId}
             collection={collection}
             id={query.open}
+            viewer={viewer}
             onClose={close}
           />
         )}
-        {collection && query.open === undefined && isBeside && (
+        {collection && query.open === undefined && isAdding && (
           <NewDocument
             key={query.copy ?? ''}
             projectId={projectId}

@@ -2,7 +2,7 @@
 export type Address = Readonly<Record<string, string>>;
 
 /** Parameters of the page, not of the list. */
-export const own: ReadonlySet<string> = new Set(['open', 'new', 'copy', 'tab', 'columns']);
+export const own: ReadonlySet<string> = new Set(['open', 'new', 'copy', 'tab', 'columns', 'as']);
 
 const reserved: ReadonlySet<string> = new Set([
   ...own,

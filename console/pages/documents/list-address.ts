@@ -5,7 +5,12 @@ import { type Address, own } from './filter-parameters.ts';
 /** The parameters of the list, without those of the page. */
 const asked = (query: Address): Address => Object.fromEntries(Object.entries(query).filter(([name]) => !own.has(name)));
 
-export const listQuery = (query: Address): Query => ({ limit: pageOf(query).size, ...asked(query) });
+/** `viewer`: whose view is shown; `undefined` for the secret key. */
+export const listQuery = (query: Address, viewer: string | undefined): Query => ({
+  limit: pageOf(query).size,
+  ...asked(query),
+  view_as: viewer,
+});
 
 /** Filter and sort of an address as text: `views_gte=5&sort=-views`. */
 export const queryText = (query: Address): string =>

@@ -8,10 +8,8 @@ import {
   ChangesQuery,
   DeleteAnswer,
   DeleteQuery,
-  GetQuery,
   IncludeDeletedQuery,
   ListAnswer,
-  ListQuery,
   ManyAnswer,
   ManyDeleteBody,
   ManyUpdateBody,
@@ -19,7 +17,7 @@ import {
   WriteQuery,
 } from '../../data/schemas.ts';
 import { JsonObject } from '../../schemas.ts';
-import { DocumentAnswer } from './schemas.ts';
+import { DocumentAnswer, ViewedGetQuery, ViewedListQuery } from './schemas.ts';
 
 const ofUsers: readonly ErrorCode[] = ['TOKEN_MISSING', 'TOKEN_INVALID', 'MFA_REQUIRED'];
 const errorsOf = (name: keyof typeof dataRoutes): readonly ErrorCode[] =>
@@ -30,7 +28,7 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/documents',
     summary: 'List, filter, sort, page and count documents',
-    query: ListQuery,
+    query: ViewedListQuery,
     response: { status: 200, body: ListAnswer },
     example: { query: { limit: '20', sort: '-views', views_gte: '1' } },
     errors: errorsOf('list-documents'),
@@ -91,7 +89,7 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/documents/{id}',
     summary: 'Get a document',
-    query: GetQuery,
+    query: ViewedGetQuery,
     response: { status: 200, body: DocumentAnswer },
     example: { query: { include_deleted: 'true' }, headers: { 'if-none-match': '"0"' } },
     isRevised: true,
