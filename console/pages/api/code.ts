@@ -70,9 +70,13 @@ const printed = {
   javascript: {
     json: 'await response.json()',
     text: 'await response.text()',
-    redirect: "response.headers.get('location')",
+    redirect: "response.headers.get('location') ?? (await response.text())",
   },
-  python: { json: 'response.json()', text: 'response.text', redirect: "response.headers.get('location')" },
+  python: {
+    json: 'response.json()',
+    text: 'response.text',
+    redirect: "response.headers.get('location') or response.text",
+  },
 } as const;
 
 const javascript = (
