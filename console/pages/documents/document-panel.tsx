@@ -111,7 +111,7 @@ export const DocumentPanel = ({ projectId, collection, id, viewer, onClose }: Pr
         data && (
           <>
             <DocumentView document={data} rules={rules} />
-            <Referrers collectionName={collection.name} id={id} />
+            {viewer === undefined && <Referrers collectionName={collection.name} id={id} />}
           </>
         )
       )}
