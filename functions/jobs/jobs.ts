@@ -109,7 +109,7 @@ export const jobs = defineJobs({
     starts: { everyMinutes: 1 },
   },
   'run-effects': {
-    summary: 'Queue emails of effects whose messages were lost',
+    summary: 'Run effects whose time has come, and queue lost emails of effects',
     starts: { everyMinutes: 1 },
   },
   'requeue-mail': {

@@ -36,7 +36,7 @@ export interface CollectionRecord
   readonly trashEmptied?: Readonly<Record<string, Date>>;
   /** The stored URI of the customer's database in which to drop the documents; the project may have moved by then. */
   readonly dropUri?: string;
-  /** Set if effects send emails: when the documents are searched for such work, or the end of a run's lease. */
+  /** Set if effects send emails or run at a time: when the documents are searched for such work, or the end of a run's lease. */
   readonly effectsDueAt?: Date;
   /** How often a run was asked to search again. */
   readonly effectsAsked?: number;

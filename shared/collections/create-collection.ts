@@ -13,7 +13,7 @@ import { type Project, projectRecords } from '../projects/project.ts';
 import type { Collection, Feed } from './collection.ts';
 import { type CollectionRecord, collectionRecords, leasedCollections, leaseEnd } from './collection-record.ts';
 import { dropCollection, mayGoOn, takeOverDeletion } from './delete-collection.ts';
-import { sendsMail } from './effects/effect.ts';
+import { dueFields, hasDueWork, sendsMail } from './effects/effect.ts';
 import { effectList } from './effects/parse-effects.ts';
 import { customerUriOf, onCollection, summarize } from './find-collections.ts';
 import { buildMissing } from './indexes/build.ts';
@@ -93,7 +93,7 @@ const attempt = async (project: Project, wanted: Collection, waitUntil: number):
     state: 'creating',
     nameKey,
     ...wanted,
-    ...(sendsMail(wanted) && { effectsDueAt: now }),
+    ...(hasDueWork(wanted) && { effectsDueAt: now }),
     createdAt: now,
     updatedAt: now,
   });
@@ -145,7 +145,7 @@ export const parseCollection = (
   requireFeedFits(name, schema, feed);
   if (name === usersCollection) requireUsersStay(schema);
   const partition = parsePartition(name, schema, input.partition);
-  const ofOthers = (partition === undefined ? 0 : 1) + (sendsMail({ effects }) ? 1 : 0);
+  const ofOthers = (partition === undefined ? 0 : 1) + (sendsMail({ effects }) ? 1 : 0) + dueFields({ effects }).length;
   requireIndexRoom(schema ?? [], feed?.on, uniqueLists.length + deletionRefs({ schema }).length + ofOthers);
   return {
     name,

@@ -17,7 +17,7 @@ import {
   toCollection,
 } from './collection-record.ts';
 import { type CollectionInput, noteReferences, parseCollection } from './create-collection.ts';
-import { sendsMail } from './effects/effect.ts';
+import { hasDueWork } from './effects/effect.ts';
 import { summarize } from './find-collections.ts';
 import { buildConstraints, outOfTime, tidyIndexes } from './indexes/build.ts';
 import { dropIndex } from './indexes/custom-indexes.ts';
@@ -117,10 +117,10 @@ const save = async (before: CollectionRecord, now: Collection): Promise<Collecti
     ...(searchLanguage && { searchLanguage }),
   };
   const changes = { schema, rls, ...options, updatedAt };
-  const begins = sendsMail(now) && !before.effectsDueAt;
+  const begins = hasDueWork(now) && !before.effectsDueAt;
   const saved = await claimStale(leasedCollections, before, {
     $set: { ...changes, ...(begins && { effectsDueAt: new Date(clock.now()) }) },
-    ...(!sendsMail(now) && { $unset: { effectsDueAt: '' } }),
+    ...(!hasDueWork(now) && { $unset: { effectsDueAt: '' } }),
   });
   if (!saved) throw schemaConflict('The collection was changed by someone else at the same time. Retry.');
   return saved;

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type AnyBulkWriteOperation, type Db, MongoBulkWriteError, ObjectId, type WriteError } from 'mongodb';
 import { type Collection, ownerFieldOf } from '../collections/collection.ts';
+import { seenField } from '../collections/effects/effect.ts';
 import { checksReferences } from '../collections/schema/references.ts';
 import { AppError } from '../core/errors.ts';
 import { ownedBy } from '../documents/access/access.ts';
@@ -56,7 +57,7 @@ const replacing = ({ _pos, ...document }: Document) => {
     _effects: '$_effects',
     ...(_pos !== undefined && { _pos: '$_pos' }),
   };
-  return [{ $replaceWith: { $mergeObjects: [{ $literal: document }, kept] } }];
+  return [{ $replaceWith: { $mergeObjects: [{ $literal: document }, kept] } }, { $unset: seenField }];
 };
 
 /**

@@ -25,7 +25,7 @@ export interface RejectedRequest {
   /** A UUID. */
   readonly _id: string;
   readonly at: Date;
-  /** Method and path: `GET /api/data/:collection/:id`. */
+  /** Method and path: `GET /api/data/:collection/:id`; or an effect and its field: `effects.0 at dueAt`. */
   readonly route: string;
   readonly status: number;
   readonly code: string;
@@ -33,7 +33,7 @@ export interface RejectedRequest {
   readonly fields: readonly string[];
   readonly key: KeyKind;
   readonly userId: string | null;
-  /** Cut to a network: `127.0.0.0/24`. */
+  /** Cut to a network: `127.0.0.0/24`. Empty for an effect that ran at a time. */
   readonly address: string;
   readonly requestId: string;
   /** The name of the collection that the path names, if it exists. */
@@ -67,6 +67,7 @@ export const isLogged = ({ code }: AppError): boolean => {
 
 /** The network of an address: /24 of IPv4, /48 of IPv6. */
 export const networkOf = (address: string): string => {
+  if (address === '') return '';
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
   if (!mapped.includes(':')) return mapped.replace(/\.\d+$/, '.0/24');
   const [before = '', after] = mapped.split('::');

@@ -91,7 +91,7 @@ const effects = v.optional(
       maxItems: 5,
       items: { type: 'object' },
       description:
-        'Values that the service computes when a document is written, and the writes that follow it; an edit replaces the whole list.',
+        'What the service computes, writes and sends when a document is written, or at the time that a field has; an edit replaces the whole list.',
     }),
   ),
 );

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { memoizeByObject } from '../../core/cache.ts';
 import { isPlainObject } from '../../core/json.ts';
 import type { Collection, EffectInput } from '../collection.ts';
@@ -67,9 +68,19 @@ export interface EffectMail {
   readonly to: MailReceiver;
 }
 
+/** The Date that an effect waits for. */
+export interface DueField {
+  readonly path: string;
+  /** Names the effect in `_effects`. Stays if the rest of the effect is edited, so that no date runs twice. */
+  readonly mark: string;
+}
+
 export interface Effect {
   readonly at: string;
+  /** Empty for an effect that runs at a time. */
   readonly on: readonly EffectEvent[];
+  /** Present if the effect runs at a time. */
+  readonly due?: DueField;
   /** Conditions of an update on the document before it, and of every write on the document after it. */
   readonly before?: RuleNode;
   readonly after?: RuleNode;
@@ -104,10 +115,35 @@ export const expressionsOf = ({ set, writes }: Pick<Effect, 'set' | 'writes'>): 
 
 const fieldsSet = ({ set }: EffectInput): readonly string[] => (isPlainObject(set) ? Object.keys(set) : []);
 
+/** Each effect's Date field, in the order of the list; `undefined` for effects of writes. */
+export const dueFieldsOf = memoizeByObject((effects: readonly EffectInput[]): readonly (DueField | undefined)[] =>
+  effects.map(({ at }, index) => {
+    if (typeof at !== 'string') return undefined;
+    const number = effects.slice(0, index).filter((earlier) => earlier.at === at).length;
+    return { path: at, mark: `d${hash('sha256', `${number} ${at}`, 'hex').slice(0, 12)}` };
+  }),
+);
+
+const noDueFields: readonly DueField[] = [];
+
+const dueOnly = memoizeByObject((effects: readonly EffectInput[]) =>
+  dueFieldsOf(effects).filter((due) => due !== undefined),
+);
+
+/** The Date fields at which effects of a collection run. */
+export const dueFields = ({ effects }: Pick<Collection, 'effects'>): readonly DueField[] =>
+  effects ? dueOnly(effects) : noDueFields;
+
+/** The hidden field that is set once an effect has nothing to do with a document until the document changes. */
+export const seenField = '_effects.seen';
+
+/** The hidden field with the date for which an effect ran, and when it did. */
+export const ranField = '_effects.ran';
+
 const isOn = ({ on }: EffectInput, event: EffectEvent): boolean => [on].flat().includes(event);
 
 const setBy = memoizeByObject((effects: readonly EffectInput[]) => ({
-  all: new Set(effects.flatMap(fieldsSet)),
+  all: new Set(effects.filter(({ at }) => at === undefined).flatMap(fieldsSet)),
   create: new Set(effects.filter((effect) => isOn(effect, 'create')).flatMap(fieldsSet)),
   update: new Set(effects.filter((effect) => isOn(effect, 'update')).flatMap(fieldsSet)),
 }));
@@ -123,6 +159,10 @@ export const sendsMail = ({ effects }: Pick<Collection, 'effects'>, event?: Effe
   const events = mailEvents(effects);
   return event === undefined ? events.size > 0 : events.has(event);
 };
+
+/** Whether effects leave work to do after a write. */
+export const hasDueWork = (collection: Pick<Collection, 'effects'>): boolean =>
+  sendsMail(collection) || dueFields(collection).length > 0;
 
 /** The hidden field with the time from which an email of a document is to be queued. */
 export const pendingMailsAt = '_effects.mails.at';

@@ -5,8 +5,8 @@ import { type Collection, type EffectInput, systemFields } from '../collection.t
 import { usersCollection } from '../names.ts';
 import { parseEffectCondition } from '../rules/parse-rules.ts';
 import type { RuleNode } from '../rules/rule.ts';
-import { isFieldPath } from '../schema/field-path.ts';
-import { type Effect, type EffectEvent, type Expression, effectEvents } from './effect.ts';
+import { fieldAt, isFieldPath } from '../schema/field-path.ts';
+import { type DueField, dueFieldsOf, type Effect, type EffectEvent, type Expression, effectEvents } from './effect.ts';
 import { below, type EffectScope, invalidEffect, parseExpression } from './parse-expression.ts';
 import { parseMail } from './parse-mail.ts';
 import { parseWrites } from './parse-writes.ts';
@@ -14,7 +14,7 @@ import { parseWrites } from './parse-writes.ts';
 const maxEffects = 5;
 const maxFields = 20;
 const maxBytes = 8 * 1024;
-const members = ['on', 'where', 'set', 'writes', 'mail', 'trusted'] as const;
+const members = ['on', 'at', 'where', 'set', 'writes', 'mail', 'trusted'] as const;
 
 const parseEvents = (at: string, value: unknown): readonly EffectEvent[] => {
   const given = Array.isArray(value) ? value : [value];
@@ -23,6 +23,20 @@ const parseEvents = (at: string, value: unknown): readonly EffectEvent[] => {
     throw invalidEffect(at, `must be "${effectEvents.join('", "')}", or a list of these.`);
   }
   return on;
+};
+
+/** Throws unless a path leads to a Date that the schema declares, outside of arrays. */
+const requireDate = ({ at, collection: { name, schema } }: EffectScope, path: unknown): void => {
+  if (typeof path !== 'string') throw invalidEffect(at, 'must name a Date of the document, as a text.');
+  const [root = '', ...rest] = path.split('.');
+  const known = isFieldPath(path) && schema?.some(({ key }) => key === root) ? schema : null;
+  const around = [root, ...rest].map((_key, index, keys) => fieldAt(known, keys.slice(0, index).join('.')));
+  if (known === null || !fieldAt(known, path)) {
+    throw invalidEffect(at, `names a field that the schema of "${name}" does not have.`);
+  }
+  if (fieldAt(known, path)?.type !== 'Date' || around.some((each) => each?.type === 'Array')) {
+    throw invalidEffect(at, 'must name a single Date. Fields of another type and of arrays have no time.');
+  }
 };
 
 const isHalves = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -56,12 +70,12 @@ const parseWhere = (scope: EffectScope, on: readonly EffectEvent[], value: unkno
   };
 };
 
-const requireSettable = ({ at, collection, hasStored }: EffectScope, field: string): void => {
+const requireSettable = ({ at, collection, updates }: EffectScope, field: string): void => {
   const { schema, rls } = collection;
   if (!isFieldPath(field) || field.includes('.')) throw invalidEffect(at, 'must be a top-level field.');
   if (systemFields.has(field)) throw invalidEffect(at, 'is a field that only the service writes.');
   if (rls.enabled && field === rls.ownerField) throw invalidEffect(at, 'is the owner of the document.');
-  if (hasStored && field === collection.partition) {
+  if (updates && field === collection.partition) {
     throw invalidEffect(at, 'is the partition, which an update cannot change. Set it on "create" only.');
   }
   if (schema && !schema.some(({ key }) => key === field)) {
@@ -81,7 +95,16 @@ const parseSet = (scope: EffectScope, value: unknown): readonly (readonly [strin
   });
 };
 
-const parseEffect = (scope: EffectScope, value: unknown): Effect => {
+/** When an effect runs: after writes, or at a time. */
+const parseTime = (scope: EffectScope, { on, at }: EffectInput): readonly EffectEvent[] => {
+  if (at === undefined) return parseEvents(below(scope, 'on').at, on);
+  const inner = below(scope, 'at');
+  if (on !== undefined) throw invalidEffect(inner.at, 'takes the place of on. Give the effect one of both.');
+  requireDate(inner, at);
+  return [];
+};
+
+const parseEffect = (scope: EffectScope, value: unknown, due: DueField | undefined): Effect => {
   if (!isPlainObject(value)) throw invalidEffect(scope.at, 'must be an object.');
   const other = Object.keys(value).find((key) => !members.some((member) => member === key));
   if (other !== undefined) {
@@ -89,8 +112,9 @@ const parseEffect = (scope: EffectScope, value: unknown): Effect => {
   }
   const { trusted = false } = value;
   if (typeof trusted !== 'boolean') throw invalidEffect(below(scope, 'trusted').at, 'must be true or false.');
-  const on = parseEvents(below(scope, 'on').at, value.on);
-  const inner = { ...scope, hasStored: on.includes('update') };
+  const on = parseTime(scope, value);
+  const hasStored = on.includes('update');
+  const inner = { ...scope, hasStored, updates: hasStored || due !== undefined };
   const writes = parseWrites(below(inner, 'writes'), value.writes);
   const { set, mail } = value;
   const isSet = set !== undefined || (writes.length === 0 && mail === undefined);
@@ -103,6 +127,7 @@ const parseEffect = (scope: EffectScope, value: unknown): Effect => {
   return {
     at: scope.at,
     on,
+    ...(due && { due }),
     ...parseWhere(below(inner, 'where'), on, value.where),
     set: isSet ? parseSet(below(inner, 'set'), set) : [],
     writes,
@@ -135,6 +160,10 @@ export const effectList = (collection: Pick<Collection, 'name'>, value: unknown)
  * naming the path, such as `effects.0.set.total`.
  */
 export const parseEffects = (collection: Collection, known: ReadonlyMap<string, Collection>): readonly Effect[] =>
-  (collection.effects ?? []).map((effect, index) =>
-    parseEffect({ at: `effects.${index}`, collection, known, hasStored: false, level: 1, tally: { parts: 0 } }, effect),
+  (collection.effects ?? []).map((effect, index, effects) =>
+    parseEffect(
+      { at: `effects.${index}`, collection, known, hasStored: false, updates: false, level: 1, tally: { parts: 0 } },
+      effect,
+      dueFieldsOf(effects)[index],
+    ),
   );

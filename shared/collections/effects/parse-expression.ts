@@ -25,6 +25,8 @@ export interface EffectScope {
   readonly known: ReadonlyMap<string, Collection>;
   /** Whether the effect runs after updates, so that there is a document before the write. */
   readonly hasStored: boolean;
+  /** Whether what the effect sets is written by an update. */
+  readonly updates: boolean;
   readonly level: number;
   /** Names with $ that are no operators of values, such as `$gte` of a condition. */
   readonly keeps?: ReadonlySet<string>;

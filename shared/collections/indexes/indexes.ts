@@ -8,7 +8,7 @@ import {
   ownerFieldOf,
   type RowSecurity,
 } from '../collection.ts';
-import { pendingMailsAt, sendsMail } from '../effects/effect.ts';
+import { dueFields, pendingMailsAt, seenField, sendsMail } from '../effects/effect.ts';
 import { schemaError, usersCollection } from '../names.ts';
 import { fieldTypes, type SearchLanguage, searchableFields } from '../schema/field-types.ts';
 import { referenceIndexes } from '../schema/references.ts';
@@ -107,9 +107,9 @@ export const anonymousIndex: IndexDescription = {
   partialFilterExpression: { '_signIn.anonymous.checkAt': { $exists: true } },
 };
 
-/** Finds the documents with emails that are not queued yet. */
-const effectIndexes = (collection: Pick<Collection, 'effects'>): readonly IndexDescription[] =>
-  sendsMail(collection)
+/** Find the documents with emails that are not queued yet, and those whose date is due. */
+const effectIndexes = (collection: Pick<Collection, 'effects'>): readonly IndexDescription[] => [
+  ...(sendsMail(collection)
     ? [
         {
           name: `${managedPrefix}effect_mails`,
@@ -117,7 +117,13 @@ const effectIndexes = (collection: Pick<Collection, 'effects'>): readonly IndexD
           partialFilterExpression: { [pendingMailsAt]: { $exists: true } },
         },
       ]
-    : [];
+    : []),
+  ...dueFields(collection).map(({ path, mark }) => ({
+    name: `${managedPrefix}effect_${mark}`,
+    key: { [`${seenField}.${mark}`]: 1 as const, [path]: 1 as const },
+    partialFilterExpression: { [path]: { $exists: true } },
+  })),
+];
 
 const username = 'username';
 

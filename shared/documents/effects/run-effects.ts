@@ -4,11 +4,13 @@ import {
   collectionRecords,
   toCollection,
 } from '../../collections/collection-record.ts';
+import { sendsMail } from '../../collections/effects/effect.ts';
 import { clock } from '../../core/clock.ts';
 import { type RecordJob, workThroughRecords } from '../../persistence/jobs.ts';
 import { acquire, changeHeld, type Leased, leaseOf } from '../../persistence/lease.ts';
 import { findProjectById } from '../../projects/find-project.ts';
 import { queueMails } from './queue-mails.ts';
+import { runTimedEffects } from './run-timed.ts';
 
 /** Longer than a run. After a failure, for example of a customer's database, the next run waits for its end. */
 const leaseMs = 120_000;
@@ -28,7 +30,10 @@ const inMs = (ms: number): Date => new Date(clock.now() + ms);
 /** Does what effects have left to do in a collection. Returns whether it did everything. */
 const workOn = async (record: CollectionRecord, end: number): Promise<boolean> => {
   const project = await findProjectById(record.projectId.toHexString());
-  return !project || queueMails(project, toCollection(record), end);
+  if (!project) return true;
+  const collection = toCollection(record);
+  const isDone = await runTimedEffects(project, collection, end);
+  return (!sendsMail(collection) || (await queueMails(project, collection, end))) && isDone;
 };
 
 /** Works on a collection that this run holds, again if it was asked to meanwhile. */

@@ -127,8 +127,10 @@ const performOne = async (
 const runCause = async ({ context, event, written }: EffectCause): Promise<void> => {
   const { effects, known } = await effectsOf(context.project, context.collection);
   for (const [number, effect] of effects.entries()) {
-    if (effect.writes.length === 0 || !effect.on.includes(event)) continue;
-    const applies = await chosenBy(context, known, effect, written);
+    const isTimed = typeof event === 'object';
+    const runs = isTimed ? event.at === effect.at : effect.on.includes(event);
+    if (effect.writes.length === 0 || !runs) continue;
+    const applies = isTimed ? written.map(() => true) : await chosenBy(context, known, effect, written);
     const chosen = written.filter((_each, at) => applies[at]);
     if (chosen.length === 0) continue;
     const parts = expressionsOf({ set: [], writes: effect.writes });

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ObjectId } from 'mongodb';
-import { countEffectWrites, type EffectEvent } from '../../collections/effects/effect.ts';
+import { countEffectWrites, type Effect, type EffectEvent } from '../../collections/effects/effect.ts';
 import { AppError } from '../../core/errors.ts';
 import type { AccessContext } from '../access/access.ts';
 import type { Document } from '../document.ts';
@@ -25,7 +25,8 @@ export type JointWrite = { readonly context: AccessContext; readonly _id: Object
 /** Written documents after which effects write others. */
 export interface EffectCause {
   readonly context: AccessContext;
-  readonly event: EffectEvent;
+  /** An effect that runs at a time has decided itself that it applies. */
+  readonly event: EffectEvent | Effect;
   readonly written: readonly (EffectSubject & { /** Its place in the request. */ readonly index: number })[];
 }
 
@@ -78,6 +79,11 @@ export const noteCause = (context: AccessContext, event: EffectEvent, written: E
   const scope = currentScope.getStore();
   if (!scope) throw new Error(`Effects of ${event} need a joint run`);
   scope.causes.push({ context, event, written });
+};
+
+/** Notes a document that an effect at a time has written, so that it writes others. The run must be joint. */
+export const noteTimed = (context: AccessContext, effect: Effect, written: EffectCause['written'][number]): void => {
+  currentScope.getStore()?.causes.push({ context, event: effect, written: [written] });
 };
 
 /** Runs `act` in the joint run, after the writes of effects. */

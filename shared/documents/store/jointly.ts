@@ -13,6 +13,7 @@ import { wholeAt } from '../access/decide.ts';
 import { counting, type Document, isAt, type JsonObject, nextOf, revisionOf } from '../document.ts';
 import { isJsonObject } from '../values.ts';
 import { wireDocument } from '../wire.ts';
+import { rootOf } from './applied.ts';
 import { currentScope, type JointScope, type JointWrite } from './joint-scope.ts';
 import { type FieldOperation, isEqual } from './operations.ts';
 import { publishChange } from './publish.ts';
@@ -28,16 +29,18 @@ const findById = ({ project, collection }: AccessContext, _id: ObjectId): Promis
 /** Restores the changed fields if the document is still at the revision. */
 const restore = async ({ context, _id, before, fields }: Change, revision: number): Promise<boolean> => {
   const { project, collection } = context;
-  const { where, operators } = stamped(context, counting);
+  const { where, operators: stamps } = stamped(context, counting);
+  const { $unset, ...operators } = stamps;
   const changed = [...fields].filter((field) => field !== 'updatedAt');
   const kept = changed.filter((field) => Object.hasOwn(before, field)).map((field) => [field, before[field]]);
   const missing = changed.filter((field) => !Object.hasOwn(before, field)).map((field) => [field, '']);
+  // The document before the write has its own work of effects.
+  const others = Object.entries($unset ?? {}).filter(([path]) => !fields.has(rootOf(path)));
+  const removed = [...others, ...missing];
   const update = {
     ...operators,
     $set: { ...Object.fromEntries(kept), ...(fields.has('updatedAt') && { updatedAt: new Date(clock.now()) }) },
-    ...(missing.length + Object.keys(operators.$unset ?? {}).length > 0 && {
-      $unset: { ...operators.$unset, ...Object.fromEntries(missing) },
-    }),
+    ...(removed.length > 0 && { $unset: Object.fromEntries(removed) }),
   };
   const filter = { _id, $and: [isAt(revision), where] };
   const result = await onProject(project, (db) => db.collection(collection.name).updateOne(filter, update));

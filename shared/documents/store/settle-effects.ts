@@ -17,8 +17,21 @@ export const operationsBeside = (
   operations: readonly FieldOperation[] | undefined,
 ): readonly FieldOperation[] | undefined => operations?.filter(({ path }) => !Object.hasOwn(set, rootOf(path)));
 
+/** What effects have computed, as an update stores it: a missing value is `null`. Throws 400 `VALIDATION_FAILED`. */
+export const convertComputed = ({ collection }: AccessContext, computed: ReadonlyMap<string, unknown>): JsonObject => {
+  const fields = fieldsOf(collection);
+  const errors: FieldError[] = [];
+  const values = [...computed].map(([name, value = null]): [string, unknown] => {
+    requireNames(value, name);
+    const field = fieldAt(fields, name);
+    return [name, field ? convert(field, value, name, errors) : value];
+  });
+  if (errors.length > 0) throw validationFailed(...errors);
+  return Object.fromEntries(values);
+};
+
 /** In a full database no write may make a document larger. */
-const requireRoom = async ({ project }: AccessContext, document: Document, made: Document): Promise<void> => {
+export const requireRoom = async ({ project }: AccessContext, document: Document, made: Document): Promise<void> => {
   const size = sizeOf(made);
   requireFit(made, size);
   const growth = size - sizeOf(document);
@@ -40,14 +53,7 @@ export const settleEffects =
       [written],
     );
     if (computed.size + mails.length === 0) return set;
-    const fields = fieldsOf(context.collection);
-    const errors: FieldError[] = [];
-    const values = [...computed].map(([name, value = null]): [string, unknown] => {
-      requireNames(value, name);
-      const field = fieldAt(fields, name);
-      return [name, field ? convert(field, value, name, errors) : value];
-    });
-    if (errors.length > 0) throw validationFailed(...errors);
+    const values = Object.entries(convertComputed(context, computed));
     const kept = Object.entries(set).filter(([path]) => !computed.has(rootOf(path)));
     const fieldsSet = Object.fromEntries([...kept, ...values]);
     const made = appliedBy(fieldsSet, operationsBeside(fieldsSet, operations)).to(document);

@@ -1,5 +1,6 @@
 import { type Document as MongoDocument, Timestamp } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
+import { dueFields, seenField } from '../../collections/effects/effect.ts';
 import { hasCode } from '../../persistence/mongo-errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { type Counting, counting, type Document } from '../document.ts';
@@ -22,7 +23,7 @@ type Fed = Pick<Collection, 'feed'>;
 
 interface Stored {
   readonly project: Pick<Project, 'placement'>;
-  readonly collection: Fed;
+  readonly collection: Fed & Pick<Collection, 'effects'>;
 }
 
 /** MongoDB replaces it by its own clock in an insert: unique and increasing. */
@@ -49,6 +50,11 @@ export const newFuse = { _fuse: [1] } as const;
 
 const withoutFuse: MongoDocument = { $unset: { _fuse: '' } };
 
+/** After each write, effects that run at a time look at the document again. */
+const unseen: MongoDocument = { $unset: { [seenField]: '' } };
+
+const withoutBoth: MongoDocument = { $unset: { ...withoutFuse.$unset, ...unseen.$unset } };
+
 /** Other programs write to customers' databases and know nothing of fuses. */
 const hasFuses = ({ placement }: Pick<Project, 'placement'>): boolean => placement.kind === 'managed';
 
@@ -57,14 +63,20 @@ export const storedForm = (project: Pick<Project, 'placement'>, { document, size
   hasFuses(project) && size <= smallBytes ? { ...document, ...newFuse } : document;
 
 /** An update found by a filter: also gives the document its position, and removes the fuse. */
-export const stamped = ({ project, collection }: Stored, { where, operators }: Counting): Counting => ({
-  where,
-  operators: { ...operators, ...moved(collection), ...(hasFuses(project) && withoutFuse) },
-});
+export const stamped = ({ project, collection }: Stored, { where, operators }: Counting): Counting => {
+  const waits = dueFields(collection).length > 0;
+  const removed = hasFuses(project) ? (waits ? withoutBoth : withoutFuse) : waits && unseen;
+  return { where, operators: { ...operators, ...moved(collection), ...removed } };
+};
 
 /** A stamped update of a document that is active and was found to have room: it gets a new fuse, if it may have one. */
-export const withNewFuse = ({ $unset, ...operators }: MongoDocument): MongoDocument =>
-  $unset ? { ...operators, $set: { ...operators.$set, ...newFuse } } : operators;
+export const withNewFuse = ({ $unset = {}, ...operators }: MongoDocument): MongoDocument => {
+  const { _fuse, ...others } = $unset;
+  const unsets = Object.keys(others).length > 0 && { $unset: others };
+  return _fuse === undefined
+    ? { ...operators, ...unsets }
+    : { ...operators, ...unsets, $set: { ...operators.$set, ...newFuse } };
+};
 
 /** The update that makes a document a tombstone. */
 export const tombstoned = ({ operators }: Counting): MongoDocument => ({ ...operators, ...movedNow, ...withoutFuse });
@@ -75,7 +87,7 @@ export const fused = ({ project, collection }: Stored, isTrashing: boolean): Mon
   const { operators } = counting;
   const at = '_fuse.$[]';
   const decided = isTrashing ? { $inc: { ...operators.$inc, [at]: 2n ** 62n } } : { $mul: { [at]: 2 } };
-  return { ...operators, ...moved(collection), ...decided };
+  return { ...operators, ...moved(collection), ...decided, ...(dueFields(collection).length > 0 && unseen) };
 };
 
 /** The result of a write, or `undefined` if a fuse rejected it. */

@@ -13,6 +13,9 @@ const schema = [
   number('total'),
   { key: 'product', type: 'Ref', ref: 'products', write: 'create' },
   { key: 'author', type: 'Ref', ref: 'users', write: 'create' },
+  { key: 'due', type: 'Date' },
+  { key: 'dates', type: 'Array', items: { type: 'Date' } },
+  { key: 'lines', type: 'Array', items: { type: 'Object', fields: [{ key: 'on', type: 'Date' }] } },
 ];
 const copied = { on: 'create', set: { price: { $doc: 'product.price' } } };
 
@@ -76,7 +79,16 @@ describe('400 INVALID_EFFECT', () => {
     ['too much JSON', [{ on, set: { title: 'x'.repeat(9000) } }], 'effects'],
     ['an effect that is no object', ['x'], 'effects.0'],
     ['an unknown member', [{ on, set, unless: true }], 'effects.0.unless'],
-    ['at, which is not supported', [{ at: 'due', set }], 'effects.0.at'],
+    ['at and on', [{ at: 'due', on, set }], 'effects.0.at'],
+    ['at that is no text', [{ at: 5, set }], 'effects.0.at'],
+    ['at an unknown field', [{ at: 'x', set }], 'effects.0.at'],
+    ['at a field that is no Date', [{ at: 'title', set }], 'effects.0.at'],
+    ['at a system field', [{ at: 'createdAt', set }], 'effects.0.at'],
+    ['at dates of an array', [{ at: 'dates', set }], 'effects.0.at'],
+    ['at a date inside of an array', [{ at: 'lines.on', set }], 'effects.0.at'],
+    ['$stored in an effect at a time', [{ at: 'due', set: { total: { $stored: 'total' } } }], 'effects.0.set.total'],
+    ['before in an effect at a time', [{ at: 'due', set, where: { before: { title: 'a' } } }], 'effects.0.where'],
+    ['at without set, writes and mail', [{ at: 'due' }], 'effects.0.set'],
     ['an effect without on', [{ set }], 'effects.0.on'],
     ['an unknown event', [{ on: ['create', 'read'], set }], 'effects.0.on'],
     ['delete, after which nothing is set', [{ on: 'delete', set }], 'effects.0.on'],

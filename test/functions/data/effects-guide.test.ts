@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { runEffects } from '../../../shared/documents/effects/run-effects.ts';
 import type { RequestOptions } from '../../support/clients/client.ts';
+import { eventually } from '../../support/clients/eventually.ts';
 import { mailAbout } from '../../support/clients/inbox.ts';
 import { runGuide } from '../../support/fixtures/guide.ts';
 import { changeStoredUsers } from '../../support/fixtures/stored-users.ts';
@@ -24,7 +26,7 @@ beforeAll(async () => {
 
 describe('the guide to effects', () => {
   test('has only blocks that succeed, without hints', () => {
-    expect(answers).toHaveLength(8);
+    expect(answers).toHaveLength(9);
     expect(answers.filter((answer) => !answer.startsWith('{"success":true'))).toEqual([]);
     expect(answers.slice(0, 5).filter((answer) => answer.includes('"hints"'))).toEqual([]);
   });
@@ -83,5 +85,17 @@ describe('the guide to effects', () => {
     expect(made.body).toMatchObject({ slug: 'hello world', edits: 1 });
     const changed = await api('PATCH', `articles/${made.body._id}`, ann, { title: 'Bye' });
     expect(changed.body).toMatchObject({ data: { slug: 'bye', edits: 2 } });
+  });
+
+  test('a post is published at its time, and only its author sees it before', async () => {
+    const bob = { key: project.publishableKey, token: (await project.newUser()).accessToken };
+    const post = (more: object) => api('POST', 'planned', ann, { title: 'News', status: 'scheduled', ...more });
+    const [past, future] = [new Date(Date.now() - 1000), new Date(Date.now() + 3600_000)];
+    const due = (await post({ publishAt: past })).body._id;
+    const later = (await post({ publishAt: future })).body._id;
+    await runEffects(project.id, 'planned');
+    await eventually(async () => expect((await api('GET', `planned/${due}`, bob)).body.status).toBe('published'));
+    expect((await api('GET', `planned/${later}`, bob)).status).toBe(404);
+    expect((await api('GET', `planned/${later}`, ann)).body.status).toBe('scheduled');
   });
 });

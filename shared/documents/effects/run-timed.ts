@@ -1,0 +1,90 @@
+import type { ObjectId } from 'mongodb';
+import type { Collection } from '../../collections/collection.ts';
+import { dueFields, ranField, seenField } from '../../collections/effects/effect.ts';
+import { clock } from '../../core/clock.ts';
+import { mapConcurrent } from '../../core/concurrency.ts';
+import { isClientError } from '../../core/errors.ts';
+import { logFailure } from '../../core/log.ts';
+import { onProject } from '../../persistence/mongo.ts';
+import { maxTimeMS } from '../../persistence/raw-documents.ts';
+import type { Project } from '../../projects/project.ts';
+import { flushRefusals } from '../../usage/rejected-requests.ts';
+import { isHooked, wakeWebhookWorker } from '../../webhooks/events.ts';
+import { effectsOf, type KnownEffects } from '../access/rules-of.ts';
+import { pauseMs, runTimedEffect, type TimedEffect } from '../store/timed-effect.ts';
+
+const pageSize = 100;
+const concurrency = 4;
+const maxBusy = 1000;
+
+/** The documents whose date is due and that the effect has not seen since their last change, the oldest date first. */
+const findDue = async (
+  { project, collection, due: { path, mark } }: TimedEffect,
+  busy: readonly ObjectId[],
+): Promise<readonly ObjectId[]> => {
+  const now = clock.now();
+  const due = {
+    [`${seenField}.${mark}`]: null,
+    [path]: { $lte: new Date(now), $exists: true },
+    [`${ranField}.${mark}.at`]: { $not: { $gt: new Date(now - pauseMs) } },
+    ...(busy.length > 0 && { _id: { $nin: busy } }),
+  };
+  const options = { sort: { [path]: 1 }, limit: pageSize, projection: { _id: 1 }, maxTimeMS } as const;
+  const found = await onProject(project, (db) => db.collection(collection.name).find(due, options).toArray());
+  return found.map(({ _id }) => _id);
+};
+
+interface Ended {
+  /** Documents that were found. */
+  readonly found: number;
+  /** False if `end` came before the last one. */
+  readonly isDone: boolean;
+}
+
+const runAll = async (timed: TimedEffect, end: number): Promise<Ended> => {
+  /** Those that others keep changing wait for the next run. All others are marked, so they are not found again. */
+  const busy: ObjectId[] = [];
+  for (let found = 0; ; ) {
+    const ids = await findDue(timed, busy);
+    found += ids.length;
+    let late = 0;
+    await mapConcurrent(ids, concurrency, async (_id) => {
+      if (clock.now() >= end) late += 1;
+      else if (!(await runTimedEffect(timed, _id))) busy.push(_id);
+    });
+    if (late > 0) return { found, isDone: false };
+    if (ids.length < pageSize || busy.length >= maxBusy) return { found, isDone: true };
+  }
+};
+
+const knownEffects = async (project: Project, collection: Collection): Promise<KnownEffects | undefined> => {
+  try {
+    return await effectsOf(project, collection);
+  } catch (error) {
+    if (!isClientError(error)) throw error;
+    // What an effect names is being changed. The next run knows its new state.
+    logFailure({ job: 'run-effects', project: project.id, collection: collection.name }, error);
+    return undefined;
+  }
+};
+
+/**
+ * Runs the effects of a collection whose time has come, until `end` (ms). Each is decided by one conditional write of
+ * its document, so several runs do no harm. Without such effects it costs nothing. Returns whether it ran all.
+ */
+export const runTimedEffects = async (project: Project, collection: Collection, end: number): Promise<boolean> => {
+  if (dueFields(collection).length === 0) return true;
+  const found = await knownEffects(project, collection);
+  if (!found) return true;
+  const { effects, known } = found;
+  const timed = effects.flatMap((effect, number) =>
+    effect.due ? [{ project, collection, known, effect, number, due: effect.due }] : [],
+  );
+  const ended: Ended[] = [];
+  for (const each of timed) ended.push(await runAll(each, end));
+  if (ended.some((each) => each.found > 0)) {
+    await flushRefusals();
+    if (collection.feed?.on && isHooked(project, 'document')) await wakeWebhookWorker(project.id);
+  }
+  return ended.every(({ isDone }) => isDone);
+};
