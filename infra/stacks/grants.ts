@@ -369,6 +369,11 @@ const grants = defineGrants({
     reachedBy: ['usage/list-rejected.ts#listRefusals'],
     statement: (stores) => onItems(stores, [everyStats], ['GetItem', 'Query']),
   },
+  'rejection-writing': {
+    why: 'logging the effects that were rejected at their time',
+    reachedBy: ['usage/rejected-requests.ts#storeRejected'],
+    statement: (stores) => onItems(stores, [everyStats], ['UpdateItem']),
+  },
   health: {
     why: 'asking the bucket and the queues whether they are there',
     reachedBy: ['usage/health.ts#checkHealth'],

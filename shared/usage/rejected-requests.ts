@@ -3,7 +3,7 @@ import type { Collection } from '../collections/collection.ts';
 import { clock } from '../core/clock.ts';
 import { usageSettings } from '../core/config.ts';
 import { type AppError, type ErrorDetail, statusOf } from '../core/errors.ts';
-import { describeError, log } from '../core/log.ts';
+import { describeError, log, tryOrLog } from '../core/log.ts';
 import { cutText } from '../core/text.ts';
 import { itemKey, type Key, partitionKey } from '../persistence/item-keys.ts';
 import { write } from '../persistence/table.ts';
@@ -233,6 +233,14 @@ export const logRejected = (request: EndedRequest): Promise<void> | undefined =>
   if (clock.now() - flushedAt >= periodMs) return flushRefusals();
   timer ??= setTimeout(flushRefusals, periodMs).unref();
   return undefined;
+};
+
+/** Stores what a job rejected. A failed write is dropped, because the log must not stop the job. */
+export const storeRejected = async (request: EndedRequest): Promise<void> => {
+  if (usageSettings().USAGE_SECONDS === 0 || !isLogged(request.error)) return;
+  await tryOrLog('warn', { message: 'A rejected effect was not logged', project: request.projectId }, () =>
+    store(request.projectId, [refusalOf(request)]),
+  );
 };
 
 /** Starts a write if refusals have waited for half of `USAGE_SECONDS`. */

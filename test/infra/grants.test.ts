@@ -161,6 +161,7 @@ const granted: Readonly<Record<Permission, Readonly<Record<Sessions, string>>>> 
   'language-model-quota': same('UpdateItem on Table keys "o#*"'),
   usage: same('GetItem on Table keys "p#*","stats#*"'),
   rejections: same('GetItem Query on Table keys "stats#*"'),
+  'rejection-writing': same('UpdateItem on Table keys "stats#*"'),
   health: same('GetQueueAttributes ListBucket on the bucket and the queues'),
   files: same('DeleteObject GetObject ListBucket PutObject on the bucket and its pending, files, private'),
   'file-links': same('Query on Table keys "service"'),

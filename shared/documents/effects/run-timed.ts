@@ -8,7 +8,6 @@ import { logFailure } from '../../core/log.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import type { Project } from '../../projects/project.ts';
-import { flushRefusals } from '../../usage/rejected-requests.ts';
 import { isHooked, wakeWebhookWorker } from '../../webhooks/events.ts';
 import { effectsOf, type KnownEffects } from '../access/rules-of.ts';
 import { pauseMs, runTimedEffect, type TimedEffect } from '../store/timed-effect.ts';
@@ -27,7 +26,8 @@ const findDue = async (
     [`${seenField}.${mark}`]: null,
     [path]: { $lte: new Date(now), $exists: true },
     [`${ranField}.${mark}.at`]: { $not: { $gt: new Date(now - pauseMs) } },
-    ...(busy.length > 0 && { _id: { $nin: busy } }),
+    // Documents that another program stored under other ids cannot be written.
+    _id: { $type: 'objectId' as const, ...(busy.length > 0 && { $nin: busy }) },
   };
   const options = { sort: { [path]: 1 }, limit: pageSize, projection: { _id: 1 }, maxTimeMS } as const;
   const found = await onProject(project, (db) => db.collection(collection.name).find(due, options).toArray());
@@ -74,17 +74,15 @@ const knownEffects = async (project: Project, collection: Collection): Promise<K
  */
 export const runTimedEffects = async (project: Project, collection: Collection, end: number): Promise<boolean> => {
   if (dueFields(collection).length === 0) return true;
-  const found = await knownEffects(project, collection);
-  if (!found) return true;
-  const { effects, known } = found;
+  const all = await knownEffects(project, collection);
+  if (!all) return true;
+  const { effects, known } = all;
   const timed = effects.flatMap((effect, number) =>
     effect.due ? [{ project, collection, known, effect, number, due: effect.due }] : [],
   );
   const ended: Ended[] = [];
   for (const each of timed) ended.push(await runAll(each, end));
-  if (ended.some((each) => each.found > 0)) {
-    await flushRefusals();
-    if (collection.feed?.on && isHooked(project, 'document')) await wakeWebhookWorker(project.id);
-  }
+  const isFound = ended.some(({ found }) => found > 0);
+  if (isFound && collection.feed?.on && isHooked(project, 'document')) await wakeWebhookWorker(project.id);
   return ended.every(({ isDone }) => isDone);
 };

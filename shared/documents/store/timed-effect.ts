@@ -16,7 +16,7 @@ import { requestIdNow } from '../../core/request.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import type { Caller, Project } from '../../projects/project.ts';
-import { logRejected } from '../../usage/rejected-requests.ts';
+import { storeRejected } from '../../usage/rejected-requests.ts';
 import type { AccessContext } from '../access/access.ts';
 import { wholeAt } from '../access/decide.ts';
 import type { KnownEffects } from '../access/rules-of.ts';
@@ -159,7 +159,7 @@ const logRefused = async (
 ): Promise<void> => {
   const requestId = requestIdNow() ?? '';
   log.info({ job: 'run-effects', project: project.id, collection: collection.name, effect: number, code: error.code });
-  await logRejected({
+  await storeRejected({
     projectId: project.id,
     error,
     method: `effects.${number}`,
