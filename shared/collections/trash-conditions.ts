@@ -1,6 +1,7 @@
 import { type Document, type Filter, MinKey } from 'mongodb';
 import { clock, dayMs } from '../core/clock.ts';
 import type { Collection } from './collection.ts';
+import { sendsMail } from './effects/effect.ts';
 
 /** Documents without system fields are active. */
 export const isTrashed = (document: Document): boolean => document.isDeleted === true;
@@ -12,19 +13,26 @@ export const isNotGone: Filter<Document> = { _gone: { $exists: false } };
 
 export const isTombstone: Filter<Document> = { _gone: { $exists: true } };
 
-export const isGone = ({ feed }: Pick<Collection, 'feed'>, { _gone }: Document): boolean =>
-  Boolean(feed) && typeof _gone === 'boolean';
+type Deleting = Pick<Collection, 'feed' | 'effects'>;
 
 /**
- * What reads return: no tombstones, and trash only on request. Collections that never had a feed have no tombstones.
+ * Whether a collection can have tombstones: those of a changes feed, and those of permanently deleted documents whose
+ * emails are not queued yet.
  */
-export const shownIn = ({ feed }: Pick<Collection, 'feed'>, includeDeleted: boolean): Filter<Document> | undefined => {
+export const hasTombstones = ({ feed, effects }: Deleting): boolean =>
+  Boolean(feed) || (effects !== undefined && sendsMail({ effects }, 'delete'));
+
+export const isGone = (collection: Deleting, { _gone }: Document): boolean =>
+  typeof _gone === 'boolean' && hasTombstones(collection);
+
+/** What reads return: no tombstones, and trash only on request. */
+export const shownIn = (collection: Deleting, includeDeleted: boolean): Filter<Document> | undefined => {
   if (!includeDeleted) return isActive;
-  return feed ? isNotGone : undefined;
+  return hasTombstones(collection) ? isNotGone : undefined;
 };
 
 /** `shownIn` for a document in memory. */
-export const isShownIn = (collection: Pick<Collection, 'feed'>, includeDeleted: boolean, document: Document): boolean =>
+export const isShownIn = (collection: Deleting, includeDeleted: boolean, document: Document): boolean =>
   (includeDeleted || !isTrashed(document)) && !isGone(collection, document);
 
 /**

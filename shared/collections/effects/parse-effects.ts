@@ -118,10 +118,10 @@ const parseEffect = (scope: EffectScope, value: unknown, due: DueField | undefin
   const writes = parseWrites(below(inner, 'writes'), value.writes);
   const { set, mail } = value;
   const isSet = set !== undefined || (writes.length === 0 && mail === undefined);
-  if ((isSet || mail !== undefined) && on.includes('delete')) {
+  if (isSet && on.includes('delete')) {
     throw invalidEffect(
       below(scope, 'on').at,
-      'has "delete", after which nothing can be set and no email is sent. Give the effect writes only.',
+      'has "delete", after which nothing can be set. Give the effect writes and mail only.',
     );
   }
   return {

@@ -1,4 +1,4 @@
-import type { ObjectId } from 'mongodb';
+import type { Collection as Documents, ObjectId } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
 import { pendingMailsAt } from '../../collections/effects/effect.ts';
 import { findCollections } from '../../collections/find-collections.ts';
@@ -17,6 +17,7 @@ const pageSize = 50;
 
 interface Stored {
   readonly _id: ObjectId;
+  readonly _gone?: boolean;
   readonly _effects?: { readonly mails: readonly PendingMail[] };
 }
 
@@ -61,6 +62,21 @@ const queueOne = async (
   });
 };
 
+/** Removes emails that are queued. Without a changes feed, a tombstone that had only these is removed too. */
+const remove = async (
+  documents: Documents<Stored>,
+  { feed }: Collection,
+  { _id, _gone }: Document,
+  queued: readonly ObjectId[],
+): Promise<void> => {
+  if (_gone !== undefined && !feed) {
+    const others = { '_effects.mails': { $elemMatch: { id: { $nin: [...queued] } } } };
+    const { deletedCount } = await documents.deleteOne({ _id, _gone: { $exists: true }, $nor: [others] });
+    if (deletedCount > 0) return;
+  }
+  await documents.updateOne({ _id }, { $pull: { '_effects.mails': { id: { $in: [...queued] } } } });
+};
+
 /**
  * Queues the pending emails of a collection's documents, the oldest first, until `end` (ms). Each is removed from its
  * document after it is queued; a run that ends in between leaves it to the next one, which finds it in the mail log.
@@ -70,17 +86,20 @@ export const queueMails = async (project: Project, collection: Collection, end: 
   for (;;) {
     const now = new Date(clock.now());
     const due = { [pendingMailsAt]: { $lte: now } };
-    const options = { sort: { [pendingMailsAt]: 1 }, limit: pageSize, projection: { _effects: 1 }, maxTimeMS } as const;
+    const options = {
+      sort: { [pendingMailsAt]: 1 },
+      limit: pageSize,
+      projection: { _effects: 1, _gone: 1 },
+      maxTimeMS,
+    } as const;
     const documents = await onProject(project, (db) =>
       db.collection<Document>(collection.name).find(due, options).toArray(),
     );
     for (const document of documents) {
       const pending = pendingMailsOf(document).filter(({ at }) => at <= now);
       for (const each of pending) await queueOne(project, collection, document, each);
-      const queued = { '_effects.mails': { id: { $in: pending.map(({ id }) => id) } } };
-      await onProject(project, (db) =>
-        db.collection<Stored>(collection.name).updateOne({ _id: document._id }, { $pull: queued }),
-      );
+      const queued = pending.map(({ id }) => id);
+      await onProject(project, (db) => remove(db.collection(collection.name), collection, document, queued));
       if (clock.now() >= end) return false;
     }
     if (documents.length < pageSize) return true;

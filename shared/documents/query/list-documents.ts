@@ -1,7 +1,7 @@
 import type { Collection } from '../../collections/collection.ts';
 import { usersCollection } from '../../collections/names.ts';
 import { fieldsOf, isUnknownPath, requireKnownPaths, shown } from '../../collections/schema/field-path.ts';
-import { shownIn } from '../../collections/trash-conditions.ts';
+import { hasTombstones, shownIn } from '../../collections/trash-conditions.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonText } from '../../core/json.ts';
 import { cutText } from '../../core/text.ts';
@@ -138,7 +138,7 @@ const totalOf = async (request: Request, page: RowPage): Promise<Total> => {
   const known = totalFromPage(request, page);
   if (known !== undefined) return { total: known };
   // The database's own count includes tombstones.
-  const countsGone = query.includeDeleted && collection.feed;
+  const countsGone = query.includeDeleted && hasTombstones(collection);
   if (search || countsGone || readable || filters.length > 0)
     return filteredTotal(project, collection.name, selectionOf(request));
   return unfilteredTotal(project, collection.name, query.includeDeleted);

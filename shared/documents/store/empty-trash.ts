@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { collectionRecords } from '../../collections/collection-record.ts';
+import { sendsMail } from '../../collections/effects/effect.ts';
 import { isNotGone, notTrashedAfter } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { databaseOf, onProject } from '../../persistence/mongo.ts';
@@ -14,6 +15,9 @@ import { type Emptied, writeTombstones } from './tombstones.ts';
 /** The number of documents that one command removes. Memory only holds their ids. */
 const trashBatch = 1000;
 
+/** No email of an effect waits to be queued. The tombstones of other documents keep them. */
+const hasNoMails: Condition = { '_effects.mails.0': { $exists: false } };
+
 /** Large documents take time, because they are read for their indexes. */
 export const batchLimitMs = 30_000;
 
@@ -27,8 +31,9 @@ const removeBatch = async (project: Project, collection: Emptied, condition: Con
     async (db) => {
       const documents = db.collection<{ readonly _id: ObjectId }>(collection.name);
       const isFed = collection.feed?.on === true;
+      const isMailing = sendsMail(collection, 'delete');
       const found = await documents
-        .find(isFed ? allOf([condition, isNotGone]) : condition, {
+        .find(isFed || isMailing ? allOf([condition, isNotGone]) : condition, {
           projection: { _id: 1 },
           sort: { deletedAt: 1 },
           limit: trashBatch,
@@ -45,9 +50,13 @@ const removeBatch = async (project: Project, collection: Emptied, condition: Con
         at: new Date(clock.now()),
       });
       const chosen = { _id: { $in: ids } };
-      const removed = isFed
-        ? await writeTombstones(db.collection(collection.name), collection, chosen, condition)
-        : (await documents.deleteMany(allOf([chosen, condition]), { hint: '_id_' })).deletedCount;
+      const bury = () => writeTombstones(db.collection(collection.name), collection, chosen, condition);
+      let removed = 0;
+      if (!isFed) {
+        const isFree = isMailing ? hasNoMails : {};
+        removed = (await documents.deleteMany(allOf([chosen, condition, isFree]), { hint: '_id_' })).deletedCount;
+      }
+      if (isFed || isMailing) removed += await bury();
       await followLater(project, noted);
       return { removed, complete: found.length < trashBatch };
     },

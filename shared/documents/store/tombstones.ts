@@ -19,7 +19,7 @@ import { allOf, type Condition } from '../query/condition.ts';
 import { movedNow, tombstoned } from './stamps.ts';
 
 /** The parts of a collection that deletions need. */
-export type Emptied = Pick<Collection, 'name' | 'rls' | 'feed' | 'partition'>;
+export type Emptied = Pick<Collection, 'name' | 'rls' | 'feed' | 'partition' | 'effects'>;
 
 /**
  * The update that makes documents tombstones, which stay for the changes feed for the 30 days of the trash. It is
@@ -48,6 +48,8 @@ const emptied = ({ rls, partition }: Emptied): MongoDocument[] => {
         _rev: '$_rev',
         _pos: '$_pos',
         _gone: { $literal: true },
+        // Emails that are not queued yet.
+        _effects: '$_effects',
       },
     },
   ];
@@ -76,7 +78,7 @@ export const writeTombstones = async (
 
 /**
  * Makes a matching document a tombstone with one command, then removes its contents. If the second step fails, the
- * purge does it.
+ * purge does it. `more`: hidden fields that it gets.
  */
 export const writeTombstone = async (
   documents: Documents,
@@ -84,11 +86,12 @@ export const writeTombstone = async (
   _id: ObjectId,
   condition: Condition,
   counting: Counting,
+  more: MongoDocument = {},
 ): Promise<boolean> => {
   // Tells the tombstones of this call from those that another one has not emptied yet.
   const _by = newId();
   const bury: AnyBulkWriteOperation = {
-    updateOne: { filter: { ...condition, ...counting.where }, update: burial(counting, { _by }) },
+    updateOne: { filter: { ...condition, ...counting.where }, update: burial(counting, { ...more, _by }) },
   };
   const empty: AnyBulkWriteOperation = { updateOne: { filter: { _id, _by }, update: emptied(collection) } };
   try {

@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
-import { countEffectWrites } from '../../collections/effects/effect.ts';
-import { daysLeft, isInTrash, isNotGone } from '../../collections/trash-conditions.ts';
+import { countEffectWrites, sendsMail } from '../../collections/effects/effect.ts';
+import { daysLeft, hasTombstones, isInTrash, isNotGone, isTrashed } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { logFailure } from '../../core/log.ts';
@@ -9,27 +9,55 @@ import type { PageRequest } from '../../core/values.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import type { Project } from '../../projects/project.ts';
 import type { AccessContext } from '../access/access.ts';
-import { type Document, documentId, revisionField, revisionOf } from '../document.ts';
+import { effectsOf } from '../access/rules-of.ts';
+import { type Document, documentId, type JsonObject, nextOf, revisionField, revisionOf } from '../document.ts';
+import { pendingMails, pendingMailsOf } from '../effects/pending-mails.ts';
+import { chosenBy } from '../effects/set-fields.ts';
+import { wakeForMails } from '../effects/wake.ts';
 import { pageTooLarge } from '../page-size.ts';
 import type { Selection } from '../query/condition.ts';
 import { findRows } from '../query/find-rows.ts';
 import { parseListQuery } from '../query/list-query.ts';
 import type { Sort } from '../query/sort.ts';
 import { filteredTotal } from '../query/total.ts';
+import { appliedBy } from './applied.ts';
 import { afterEffects, noteCause, noteWrite } from './joint-scope.ts';
 import type { Preconditions } from './preconditions.ts';
 import { isWatched, publishChange } from './publish.ts';
 import { removalOf } from './removal.ts';
+import type { Settle } from './settle-update.ts';
 import { writeTombstone } from './tombstones.ts';
 import { changeDocument, setFields } from './update.ts';
 import { mustHaveRoom, nothingAdded } from './validate.ts';
 import { shownToWriter, type WrittenDocument } from './written.ts';
 
-/** What is read of a document that a write deletes: its revision, its owner and its partition. */
-const ofDeleted = ({ rls, partition = '' }: Collection): Readonly<Record<string, 1>> => {
-  const names = ['isDeleted', revisionField, rls.ownerField, partition].filter((name) => name !== '');
+const mailsField = '_effects.mails';
+
+/** What is read of a document that a write deletes: its revision, its owner, its partition, and emails to queue. */
+const ofDeleted = ({ rls, partition = '', effects }: Collection): Readonly<Record<string, 1>> => {
+  const ofEffects = effects && sendsMail({ effects }, 'delete') ? ['_effects'] : [];
+  const names = ['isDeleted', revisionField, rls.ownerField, partition, ...ofEffects].filter((name) => name !== '');
   return Object.fromEntries(names.map((name) => [name, 1]));
 };
+
+const mailsOnDelete = ({ collection, runsOnlySets }: AccessContext): boolean =>
+  !runsOnlySets && sendsMail(collection, 'delete');
+
+/** Adds the emails that effects send after a deletion to the write of an active document. */
+const mailing =
+  (context: AccessContext, settle: Settle | undefined, fields: JsonObject): Settle =>
+  async (document) => {
+    const set = settle ? await settle(document) : fields;
+    if (isTrashed(document)) return set;
+    const { effects, known } = await effectsOf(context.project, context.collection);
+    const sending = effects.filter(({ mail, on }) => mail && on.includes('delete'));
+    const chosen = await Promise.all(
+      sending.map(async (effect) => (await chosenBy(context, known, effect, [{ document }]))[0]),
+    );
+    const mails = sending.filter((_effect, index) => chosen[index]);
+    const pending = pendingMails(context, mails, document, nextOf(document));
+    return pending.length === 0 ? set : { ...set, [mailsField]: [...pendingMailsOf(document), ...pending] };
+  };
 
 /** Publishes a tombstone, which the command that made it does not return. */
 const tellOf = async (context: AccessContext, _id: ObjectId): Promise<void> => {
@@ -52,7 +80,7 @@ interface Purging extends Preconditions {
 
 /**
  * Deletes a document permanently, with one command, if it is in the state. Throws 404 otherwise. If there is a
- * changes feed, a tombstone takes its place.
+ * changes feed, a tombstone takes its place. A tombstone also keeps the emails of effects until they are queued.
  */
 const deletePermanently = async (
   context: AccessContext,
@@ -63,21 +91,31 @@ const deletePermanently = async (
   const isFed = collection.feed?.on === true;
   const _id = documentId(id);
   const removal = removalOf(context, 'delete', {});
+  const follow: Settle | undefined =
+    removal && ((document) => removal.settle(wasActive ? { ...document, isDeleted: false } : document));
+  // A document whose emails wait, for example of its move to the trash, must be read.
+  const settle = mailsOnDelete(context) ? mailing(context, follow, {}) : follow;
+  let kept: Document = { _id };
   const remove = () =>
     changeDocument(context, id, {
       operation: 'purge',
       ...asked,
-      settle: removal && ((document) => removal.settle(wasActive ? { ...document, isDeleted: false } : document)),
-      write: async (documents, filter, { counting }) => {
-        const isDone = isFed
-          ? await writeTombstone(documents, collection, _id, filter, counting)
-          : (await documents.deleteOne(filter)).deletedCount === 1;
+      settle,
+      write: async (documents, filter, { counting, settled, before }) => {
+        kept = appliedBy(settled ?? {}).to(before ?? { _id });
+        const mails = hasTombstones(collection) ? pendingMailsOf(kept) : [];
+        const more = mails.length > 0 ? { [mailsField]: mails } : {};
+        const isDone =
+          isFed || mails.length > 0
+            ? await writeTombstone(documents, collection, _id, filter, counting, more)
+            : (await documents.deleteOne(filter)).deletedCount === 1;
         return isDone ? true : null;
       },
     });
   await (removal ? removal.during(remove) : remove());
   noteWrite({ context, kind: 'purge', _id });
   if (isFed) await tellOf(context, _id);
+  if (!wasActive) await wakeForMails(context, [kept]);
 };
 
 /**
@@ -92,6 +130,7 @@ const deleteAfterEffects = async (context: AccessContext, id: string, asked: Pre
       operation: 'purge',
       state: 'active',
       ...asked,
+      settle: mailsOnDelete(context) ? mailing(context, undefined, fields) : undefined,
       fields,
       projection,
     });
@@ -125,14 +164,15 @@ export const deleteDocument = async (
   }
   const fields = { isDeleted: true, deletedAt: new Date(clock.now()) };
   const removal = removalOf(context, 'trash', fields);
+  const settle = mailsOnDelete(context) ? mailing(context, removal?.settle, fields) : removal?.settle;
   const change = {
     operation: 'delete',
     state: 'active',
     ...asked,
-    settle: removal?.settle,
+    settle,
     fields,
     projection: ofDeleted(context.collection),
-    isFused: asked.ifMatch === undefined && asked.where === undefined && !removal,
+    isFused: asked.ifMatch === undefined && asked.where === undefined && !settle,
   } as const;
   const move = () => setFields(context, id, change);
   const { written, before } = await (removal ? removal.during(move) : move());
@@ -180,8 +220,8 @@ export const restoreDocument = async (
 /** Only the order of the index: a second key would be sorted in memory. */
 const latestFirst: Sort = [{ path: 'deletedAt', direction: -1 }];
 
-const trashed = ({ feed }: Pick<Collection, 'feed'>): Selection => ({
-  conditions: [isInTrash, ...(feed ? [isNotGone] : [])],
+const trashed = (collection: Pick<Collection, 'feed' | 'effects'>): Selection => ({
+  conditions: [isInTrash, ...(hasTombstones(collection) ? [isNotGone] : [])],
   afterwards: [],
 });
 
@@ -191,7 +231,7 @@ const trashed = ({ feed }: Pick<Collection, 'feed'>): Selection => ({
  */
 export const listTrash = async (
   project: Project,
-  collection: Pick<Collection, 'name' | 'feed'>,
+  collection: Pick<Collection, 'name' | 'feed' | 'effects'>,
   { page, limit }: PageRequest,
 ) => {
   const asked = parseListQuery([

@@ -8,7 +8,7 @@ import {
 import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
 import { fieldAt, fieldsOf, typeAt, unknownPaths } from '../../collections/schema/field-path.ts';
 import { checksReferences } from '../../collections/schema/references.ts';
-import { isActive, isGone, isNotGone, isTrashed } from '../../collections/trash-conditions.ts';
+import { hasTombstones, isActive, isGone, isNotGone, isTrashed } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
 import { idOf } from '../../core/values.ts';
@@ -208,7 +208,7 @@ export const changeDocument = async <T>(context: AccessContext, id: string, chan
   const isRead = isDelayed || (isJoint() && !isDirect);
   countWrites();
   let allowed = isRead ? undefined : own;
-  const there = collection.feed && state !== 'active' ? isNotGone : {};
+  const there = state !== 'active' && hasTombstones(collection) ? isNotGone : {};
   const _id = documentId(id);
   const onDocuments = <R>(run: (documents: Documents) => Promise<R>): Promise<R> =>
     onProject(project, (db) => run(db.collection(collection.name)));

@@ -92,7 +92,6 @@ describe('400 INVALID_EFFECT', () => {
     ['an effect without on', [{ set }], 'effects.0.on'],
     ['an unknown event', [{ on: ['create', 'read'], set }], 'effects.0.on'],
     ['delete, after which nothing is set', [{ on: 'delete', set }], 'effects.0.on'],
-    ['mail in an effect of delete', [{ on: 'delete', mail }], 'effects.0.on'],
     ['set in an effect of delete and create', [{ on: ['create', 'delete'], set, writes: [remove] }], 'effects.0.on'],
     ['an effect without set and writes', [{ on }], 'effects.0.set'],
     ['no write', [{ on, writes: [] }], 'effects.0.writes'],
