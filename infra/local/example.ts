@@ -2,15 +2,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { CollectionInput } from '../../shared/collections/create-collection.ts';
-import { findProjectByKey } from '../../shared/collections/find-project-by-key.ts';
-import { updateProject } from '../../shared/projects/change-project.ts';
-import { findOwnedProject } from '../../shared/projects/find-project.ts';
 import { buildClientScripts } from '../build/client.ts';
-import { type ProjectKeys, seedProject } from './demo.ts';
+import type { ProjectKeys } from './demo.ts';
+import { exampleFolder, provideExample } from './example-data.ts';
 import { listen, portAfter, preferPort } from './ports.ts';
-
-const folder = path.resolve(import.meta.dirname, '../../examples/notes');
 
 /** The preferred port, counted from the public API's. Users stay signed in after a restart if the port is the same. */
 const portOffset = 10;
@@ -21,10 +16,14 @@ interface ExampleFile {
   readonly bytes: Buffer;
 }
 
+/** Links in emails lead here. */
+const accountPages: ReadonlySet<string> = new Set(['/verify-email', '/invitations/accept']);
+
 const serveFiles = (files: readonly ExampleFile[]): RequestListener => {
   const byPath = new Map(files.map((file) => [file.path, file]));
   return ({ method, url = '/' }, response) => {
-    const file = byPath.get(url.split(/[?#]/)[0] ?? '');
+    const asked = url.split(/[?#]/)[0] ?? '';
+    const file = byPath.get(accountPages.has(asked) ? '/' : asked);
     if (!file || method !== 'GET') {
       response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' }).end('Not found');
       return;
@@ -55,36 +54,10 @@ const clientFiles = async (): Promise<readonly ExampleFile[]> => {
 const ownFile = async (at: string, name: string, type: string): Promise<ExampleFile> => ({
   path: at,
   type,
-  bytes: await readFile(path.join(folder, name)),
+  bytes: await readFile(path.join(exampleFolder, name)),
 });
 
-/** Users upload pictures from the page. */
-const uploads = { users: true, maxBytes: 5 * 1024 * 1024, types: ['image/*'] };
-
-const newProject = async (ownerId: string, siteUrl: string): Promise<ProjectKeys> => {
-  const collections = JSON.parse(await readFile(path.join(folder, 'collections.json'), 'utf8')) as Readonly<
-    Record<string, CollectionInput>
-  >;
-  return seedProject(ownerId, { name: 'Notes', siteUrl }, collections);
-};
-
-/** Returns the example's project of an earlier start, or creates it. Links in its emails lead to the example. */
-const provideProject = async (
-  demo: ProjectKeys,
-  earlier: ProjectKeys | undefined,
-  siteUrl: string,
-): Promise<ProjectKeys> => {
-  const known = earlier && (await findProjectByKey(earlier.secretKey, ''));
-  const owner = await findProjectByKey(demo.secretKey, '');
-  if (!owner) throw new Error('The demo project cannot be found');
-  const { ownerId } = owner.project;
-  const keys = earlier && known ? earlier : await newProject(ownerId, siteUrl);
-  const owned = await findOwnedProject(ownerId, keys.projectId);
-  if (owned) await updateProject(owned, { siteUrl, uploads, signIn: { passkey: true } });
-  return keys;
-};
-
-/** Serves the app in `examples/notes`, with a project of its own. */
+/** Serves the app in `examples/board`, with a project of its own. */
 export const startExample = async (
   port: number,
   api: string,
@@ -92,17 +65,17 @@ export const startExample = async (
   earlier: ProjectKeys | undefined,
 ): Promise<{ readonly keys: ProjectKeys; readonly url: string }> => {
   const at = await preferPort(portAfter(port, portOffset));
-  // Browsers do not allow passkeys for an IP address.
   const url = `http://localhost:${at}`;
-  const keys = await provideProject(demo, earlier, url);
-  const key = JSON.stringify(keys.publishableKey);
-  const project = `export const url = ${JSON.stringify(api)};\nexport const key = ${key};\n`;
+  const keys = await provideExample(api, url, demo, earlier);
+  const project = { url: api, key: keys.publishableKey };
+  const script = Object.entries(project).map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`);
   const files: readonly ExampleFile[] = [
     ...(await Promise.all([
       ownFile('/', 'index.html', 'text/html; charset=utf-8'),
-      ownFile('/notes.js', 'notes.js', 'text/javascript'),
+      ownFile('/style.css', 'style.css', 'text/css'),
+      ownFile('/board.js', 'board.js', 'text/javascript'),
     ])),
-    { path: '/project.js', type: 'text/javascript', bytes: Buffer.from(project) },
+    { path: '/project.js', type: 'text/javascript', bytes: Buffer.from(script.join('')) },
     ...(await clientFiles()),
   ];
   await listen(createServer(serveFiles(files)), at);

@@ -23,7 +23,7 @@ const fail = (message: string): never => {
 const usage = `Usage: npm start -- [--bundled] [--example]
 Runs the complete service on this machine, with a demo project, until you press Ctrl-C. The data stay in .basalt.
   --bundled  builds the functions and runs each in processes of its own, like a deployment
-  --example  also serves an example app, examples/notes
+  --example  also serves an example app, examples/board
 Settings come from environment variables, such as PORT=4100 and BASALT_DIR=.basalt-2: docs/reference/commands.md`;
 
 interface Options {

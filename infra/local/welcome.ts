@@ -56,7 +56,7 @@ export const welcome = (dev: DevFile, settings: LocalSettings, directory: string
     '',
     ...(dev.exampleUrl === undefined
       ? []
-      : [line('example app', styleText('bold', dev.exampleUrl)), line('', 'examples/notes, with its own project'), '']),
+      : [line('example app', styleText('bold', dev.exampleUrl)), line('', 'examples/board, with its own project'), '']),
     `ready ${dev.baseUrl}`,
     '',
   ].join('\n');

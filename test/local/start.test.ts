@@ -62,7 +62,7 @@ describe('npm start', () => {
       webhookUrl: `http://127.0.0.1:${port + 2}/`,
       webhookSecret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) as string,
     });
-    for (const file of ['', '/notes.js', '/project.js', '/client/index.js']) {
+    for (const file of ['', '/board.js', '/style.css', '/invitations/accept', '/project.js', '/client/index.js']) {
       expect((await fetch(`${dev.exampleUrl}${file}`)).status).toBe(200);
     }
     const inbox = await fetch(dev.inboxUrl);
