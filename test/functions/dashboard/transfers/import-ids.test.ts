@@ -133,6 +133,40 @@ describe('an import with keepIds', () => {
     expect((await get(collection, id)).name).toBe('newer');
   });
 
+  test('200 with replace: a line that would move a document to another partition is an error of the line', async () => {
+    const collection = 'imported-partitions';
+    const schema = ['room', 'name'].map((key) => ({ key, type: 'String' }));
+    await at.project.addCollection({ name: collection, changes: true, schema, partition: 'room' });
+    const insert = async (body: object): Promise<string> =>
+      (await at.project.api<Found>('POST', `/api/data/${collection}`, { body })).body._id;
+    const [moved, renamed] = [
+      await insert({ room: 'hall', name: 'mine' }),
+      await insert({ room: 'hall', name: 'old' }),
+    ];
+    const [id = ''] = newIds(1);
+    const done = await load(
+      collection,
+      [
+        { _id: moved, room: 'attic', name: 'theirs' },
+        { _id: renamed, room: 'hall', name: 'new' },
+        { _id: id, room: 'attic', name: 'first' },
+        { _id: id, room: 'hall', name: 'second' },
+        { name: 'nowhere' },
+      ],
+      { onConflict: 'replace' },
+    );
+    expect(done).toMatchObject({ state: 'done', inserted: 2, rejected: 3 });
+    const moves = { field: 'room', message: 'room cannot change: the document has another room' };
+    expect(done.errors).toEqual([
+      { line: 1, ...moves },
+      { line: 4, ...moves },
+      { line: 5, field: 'room', message: 'room is required' },
+    ]);
+    expect(await get(collection, moved)).toMatchObject({ room: 'hall', name: 'mine' });
+    expect(await get(collection, renamed)).toMatchObject({ room: 'hall', name: 'new' });
+    expect(await get(collection, id)).toMatchObject({ room: 'attic', name: 'first' });
+  });
+
   test('200 with revision and feed position for each line; replaced documents and tombstones get the next revision', async () => {
     const collection = 'imported-changes';
     await at.project.addCollection({ name: collection, changes: true });
