@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadDevFile } from '../../infra/local/state-files.ts';
 import { openChromium } from '../support/clients/chromium.ts';
 import { freePorts } from '../support/clients/free-ports.ts';
 import { type LocalStart, localStart } from '../support/clients/local-start.ts';
@@ -71,13 +72,7 @@ test.each(['README.md', ...globSync('docs/guides/*.md', { cwd: root })].filter((
 );
 
 describe('docs/start/first-app.md', () => {
-  /** One pixel. */
-  const picture = Buffer.from(
-    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
-    'base64',
-  );
-
-  test('builds an app that shows notes and pictures live in every window of a user', async () => {
+  test('builds an app in which invited users share tasks live, and no one else sees them', async () => {
     const server = spawn('bash', ['-c', blocksOf('docs/start/first-app.md').join('\n')], {
       cwd: folder,
       env,
@@ -87,34 +82,51 @@ describe('docs/start/first-app.md', () => {
     const browser = await openChromium();
     try {
       const url = `http://localhost:${port}`;
-      for await (const chunk of server.stdout) if (String(chunk).includes(url)) break;
-      const { email, password } = newCredentials();
-      const open = async (button: string) => {
+      let said = '';
+      for await (const chunk of server.stdout) {
+        said += String(chunk);
+        if (said.includes(url)) break;
+      }
+      expect(said).not.toContain('"success":false');
+      const inbox = (await loadDevFile(path.join(folder, '.basalt')))?.inboxUrl.replace(/\/inbox$/, '/emails') ?? '';
+      const mailTo = async (address: string, pattern: RegExp): Promise<string> => {
+        let found = '';
+        const find = async (): Promise<string> => {
+          const { data } = (await (await fetch(inbox)).json()) as { data: { to: string[]; text: string }[] };
+          const texts = data.filter(({ to }) => to.includes(address)).map(({ text }) => pattern.exec(text)?.[1] ?? '');
+          found = texts.findLast(Boolean) ?? '';
+          return found;
+        };
+        await expect.poll(find, { timeout: 60_000 }).not.toBe('');
+        return found;
+      };
+      const open = async (email: string, at = url) => {
         const { page } = await browser.newPage();
-        await page.goto(url);
+        await page.goto(at);
         await page.getByPlaceholder('Email').fill(email);
-        await page.getByPlaceholder('Password').fill(password);
-        await page.getByRole('button', { name: button }).click();
-        await page.getByPlaceholder('Note').waitFor();
+        await page.getByRole('button', { name: 'Email me a code' }).click();
+        await page.getByPlaceholder('Code').fill(await mailTo(email, /: ([A-Z2-9]{4}-[A-Z2-9]{4})$/m));
+        await page.getByRole('button', { name: 'Sign in' }).click();
+        await page.getByText('here.').waitFor();
         return page;
       };
-      const first = await open('Sign up');
-      await first.getByPlaceholder('Note').fill('Buy tea');
-      await first
-        .locator('input[type=file]')
-        .setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: picture });
-      await first.getByRole('button', { name: 'Save' }).click();
-      await expect.poll(() => first.evaluate("document.querySelector('img')?.naturalWidth")).toBe(1);
+      const colleague = newCredentials().email;
+      const first = await open(newCredentials().email);
+      await first.getByPlaceholder('Task').fill('Buy tea');
+      await first.getByRole('button', { name: 'Add' }).click();
+      await first.getByText('Buy tea').waitFor();
+      await first.getByPlaceholder('Colleague').fill(colleague);
+      await first.getByRole('button', { name: 'Invite' }).click();
+      const link = await mailTo(colleague, /(\/invitations\/accept\?token=\S+)/);
 
-      const second = await open('Sign in');
-      await second.getByText('Buy tea').waitFor();
-      await first.getByPlaceholder('Note').fill('Call Ann');
-      await first.getByRole('button', { name: 'Save' }).click();
-      await second.getByText('Call Ann').waitFor();
+      const second = await open(colleague, url + link);
       const item = second.getByRole('listitem').filter({ hasText: 'Buy tea' });
-      await item.getByRole('button', { name: 'Delete' }).click();
-      await first.getByText('Buy tea').waitFor({ state: 'detached' });
-      expect(await first.getByRole('alert').textContent()).toBe('');
+      await item.getByRole('button', { name: 'Done' }).click();
+      await first.locator('#done').getByText('Buy tea').waitFor();
+      await first.getByText('2 users are here').waitFor();
+      const stranger = await open(newCredentials().email);
+      expect(await stranger.getByRole('listitem').count()).toBe(0);
+      for (const page of [first, second, stranger]) expect(await page.getByRole('alert').textContent()).toBe('');
     } finally {
       await browser.close();
       if (server.pid) process.kill(-server.pid);
