@@ -30,12 +30,12 @@ const Overview = lazy(() => import('./pages/overview/overview.tsx').then((page) 
 const Documents = lazy(() => import('./pages/documents/documents.tsx').then((page) => page.Documents));
 const Aggregate = lazy(() => import('./pages/documents/aggregate.tsx').then((page) => page.Aggregate));
 const Trash = lazy(() => import('./pages/documents/trash.tsx').then((page) => page.Trash));
-const Schema = lazy(() => import('./pages/documents/schema.tsx').then((page) => page.Schema));
+const Schema = lazy(() => import('./pages/schema/schema.tsx').then((page) => page.Schema));
 const Access = lazy(() => import('./pages/access/access.tsx').then((page) => page.Access));
 const AccessOverview = lazy(() => import('./pages/access/access-overview.tsx').then((page) => page.AccessOverview));
 const Indexes = lazy(() => import('./pages/documents/indexes.tsx').then((page) => page.Indexes));
 const Transfers = lazy(() => import('./pages/documents/transfers.tsx').then((page) => page.Transfers));
-const NewCollection = lazy(() => import('./pages/documents/new-collection.tsx').then((page) => page.NewCollection));
+const NewCollection = lazy(() => import('./pages/schema/new-collection.tsx').then((page) => page.NewCollection));
 const Users = lazy(() => import('./pages/users/users.tsx').then((page) => page.Users));
 const Files = lazy(() => import('./pages/files/files.tsx').then((page) => page.Files));
 const Mail = lazy(() => import('./pages/mail/mail.tsx').then((page) => page.Mail));

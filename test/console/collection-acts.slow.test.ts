@@ -37,15 +37,14 @@ describe('actions on a collection', () => {
     await page.getByText('No custom indexes.').waitFor();
     await open('/documents/posts/schema');
     await button('Add a field').click();
-    await page.getByLabel('Field').first().fill('title');
+    await page.getByLabel('Name of field 1').fill('title');
     await button('Save').first().click();
     await page.getByText('Schema saved.').waitFor();
     expect(opened.problems).toEqual([]);
   });
 
   test('changes feed is switched on and off', async () => {
-    const form = page.locator('form').filter({ hasText: 'Record changes for syncing' });
-    const feed = form.getByRole('checkbox');
+    const feed = page.getByRole('checkbox', { name: 'Record changes for syncing' });
     const since = () => project.api('GET', '/api/data/posts/changes');
     for (const [changes, text] of [
       [true, 'Apps can list every change'],
@@ -54,8 +53,8 @@ describe('actions on a collection', () => {
       await open('/documents/posts/schema');
       await feed.setChecked(changes);
       await page.getByText(text).waitFor();
-      await button('Save', form).click();
-      await page.getByText('Saved.').waitFor();
+      await button('Save').first().click();
+      await page.getByText('Schema saved.').waitFor();
       await page.reload();
       await feed.waitFor();
       await page.getByText(text).waitFor();

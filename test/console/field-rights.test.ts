@@ -15,26 +15,27 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-const row = (place: number) => page.locator('tbody tr').nth(place);
+const option = (label: string, name: string) => page.getByLabel(`${label}, ${name}`, { exact: true });
 
 const addField = async (place: number, key: string) => {
-  await page.getByRole('button', { name: 'Add a field' }).click();
-  await row(place).getByLabel('Field', { exact: true }).fill(key);
+  await page.getByRole('button', { name: 'Add a field', exact: true }).click();
+  await page.getByLabel(`Name of field ${place}`, { exact: true }).fill(key);
+  await page.getByRole('button', { name: `Options of ${key}` }).click();
 };
 
 test('write and read rights of a field are chosen from a list or typed as a rule', async () => {
-  await page.getByLabel('Name').fill('products');
-  await addField(0, 'price');
-  await row(0).getByLabel('Writes', { exact: true }).selectOption('Only the server');
-  await addField(1, 'sku');
-  await row(1).getByLabel('Writes', { exact: true }).selectOption('Only when created');
-  await row(1).getByLabel('Reads', { exact: true }).selectOption('Only the server');
-  await addField(2, 'grade');
-  await row(2).getByLabel('Reads', { exact: true }).selectOption('A rule …');
-  await row(2).getByLabel('Reads: Rule, as JSON').fill('{"$user":');
+  await page.getByLabel('Name', { exact: true }).fill('products');
+  await addField(1, 'price');
+  await option('Who sets it', 'price').selectOption('Only the server');
+  await addField(2, 'sku');
+  await option('Who sets it', 'sku').selectOption('Users, one time');
+  await option('Who sees it', 'sku').selectOption('Only the server');
+  await addField(3, 'grade');
+  await option('Who sees it', 'grade').selectOption('A rule …');
+  await option('Who sees it: Rule, as JSON', 'grade').fill('{"$user":');
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByRole('alert').getByText('The rule of grade is not valid JSON').waitFor();
-  await row(2).getByLabel('Reads: Rule, as JSON').fill('{"$user":{"emailVerified":true}}');
+  await option('Who sees it: Rule, as JSON', 'grade').fill('{"$user":{"emailVerified":true}}');
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByRole('heading', { name: 'products' }).waitFor();
   const path = `/api/projects/${project.id}/collections/products`;

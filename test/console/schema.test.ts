@@ -17,47 +17,54 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-const row = (place: number) => page.locator('tbody tr').nth(place);
+const url = (path: string) => `${inject('stack').dashboardUrl}/projects/${project.id}${path}`;
 const create = () => page.getByRole('button', { name: 'Create', exact: true }).click();
+const save = () => page.getByRole('button', { name: 'Save', exact: true }).first().click();
+const nameOf = (place: number) => page.getByLabel(`Name of field ${place}`, { exact: true });
+const typeOf = (name: string) => page.getByLabel(`Type of ${name}`, { exact: true });
+const option = (label: string, name: string) => page.getByLabel(`${label}, ${name}`, { exact: true });
+const optionsOf = (name: string) => page.getByRole('button', { name: new RegExp(`^Options of ${name}`) });
 
+/** Adds a field and opens its options. A Ref opens its own. */
 const addField = async (place: number, key: string, type: string) => {
-  await page.getByRole('button', { name: 'Add a field' }).click();
-  await row(place).getByLabel('Field', { exact: true }).fill(key);
-  await row(place).getByLabel('Type').selectOption(type);
+  await page.getByRole('button', { name: 'Add a field', exact: true }).click();
+  await nameOf(place).fill(key);
+  await typeOf(key).selectOption(type);
+  if (type !== 'Ref') await optionsOf(key).click();
 };
 
-test('defaults and contents are typed as plain text, and error messages give an example', async () => {
-  await page.getByLabel('Name').fill('orders');
-  await addField(0, 'state', 'String');
-  await row(0).getByLabel('Default').fill('new');
-  await addField(1, 'count', 'Number');
-  await row(1).getByLabel('Default').fill('many');
-  await addField(2, 'paid', 'Boolean');
-  await row(2).getByLabel('Default').fill('no');
-  await addField(3, 'tags', 'Array');
-  await row(3).getByLabel('Contents').fill('Text');
-  await addField(4, 'address', 'Object');
-  await row(4).getByLabel('Contents').fill('city');
-  await addField(5, 'at', 'Date');
-  expect(await row(5).getByLabel('Default').isDisabled()).toBe(true);
-  const alert = page.getByRole('alert');
+const savedOf = async (name: string) => {
+  type Saved = { readonly schema: readonly Record<string, unknown>[]; readonly unique?: unknown; readonly closed?: true };
+  const path = `/api/projects/${project.id}/collections/${name}`;
+  return (await project.developer.dashboard<{ data: Saved & { effects?: unknown } }>('GET', path)).body.data;
+};
+
+test('defaults are typed as plain text, contents are rows below, and errors are at their fields', async () => {
+  await page.getByLabel('Name', { exact: true }).fill('orders');
+  await addField(1, 'state', 'String');
+  await option('Default', 'state').fill('new');
+  await addField(2, 'count', 'Number');
+  await option('Default', 'count').fill('many');
+  await addField(3, 'paid', 'Boolean');
+  await option('Default', 'paid').selectOption('false');
+  await addField(4, 'tags', 'Array');
+  await addField(5, 'address', 'Object');
+  await page.getByRole('button', { name: 'Add a field to address' }).click();
+  await page.getByLabel('Name of field 1 in address').fill('city');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('zip');
+  await typeOf('address.zip').selectOption('Number');
+  await addField(6, 'at', 'Date');
+  expect(await option('Default', 'at').count()).toBe(0);
   await create();
-  await alert.getByText('The default of count is a Number, for example 0, and not many.').waitFor();
-  await row(1).getByLabel('Default').fill('2');
-  await create();
-  await alert.getByText('The default of paid is a Boolean: type true or false, not no.').waitFor();
-  await row(2).getByLabel('Default').fill('false');
-  await create();
-  await alert.getByText('Contents of tags: type a field type, for example String, or JSON such as').waitFor();
-  await row(3).getByLabel('Contents').fill('String');
-  await create();
-  await alert.getByText('Contents of address: type fields, for example city: String, or JSON such as').waitFor();
-  await row(4).getByLabel('Contents').fill('city: String, zip: Number');
+  await page.getByRole('alert').getByText('The default of count is a Number, for example 0, and not many.').waitFor();
+  expect(await nameOf(2).getAttribute('aria-invalid')).toBe('true');
+  await option('Default', 'count').fill('2');
+  await page.getByRole('alert').getByText('The default of count').waitFor({ state: 'detached' });
   await create();
   await page.getByRole('heading', { name: 'orders' }).waitFor();
-  const path = `/api/projects/${project.id}/collections/orders`;
-  const { body } = await project.developer.dashboard<{ data: { schema: unknown } }>('GET', path);
-  expect(body.data.schema).toMatchObject([
+  const { schema } = await savedOf('orders');
+  expect(schema).toMatchObject([
     { key: 'state', default: 'new' },
     { key: 'count', default: 2 },
     { key: 'paid', default: false },
@@ -71,31 +78,100 @@ test('defaults and contents are typed as plain text, and error messages give an 
     },
     { key: 'at', type: 'Date' },
   ]);
-  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/orders/schema`);
-  await expect.poll(() => row(0).getByLabel('Default').inputValue()).toBe('new');
-  expect(await row(3).getByLabel('Contents').inputValue()).toBe('String');
-  expect(await row(4).getByLabel('Contents').inputValue()).toBe('city: String, zip: Number');
+  await page.goto(url('/documents/orders/schema'));
+  await expect.poll(() => typeOf('each element of tags').inputValue()).toBe('String');
+  expect(await typeOf('address.zip').inputValue()).toBe('Number');
+  await page.getByText('No changes yet.').waitFor();
+  expect(await page.getByRole('button', { name: 'Save', exact: true }).first().isDisabled()).toBe(true);
   expect(await obstacles(page)).toEqual([]);
-  await page.getByRole('button', { name: 'Save', exact: true }).first().click();
+  await page.getByLabel('No other fields').check();
+  await page.getByLabel('What changes when you save').getByText('No other fields').first().waitFor();
+  await save();
   await page.getByText('Schema saved.').waitFor();
-  const after = await project.developer.dashboard<{ data: { schema: unknown } }>('GET', path);
-  expect(after.body.data.schema).toEqual(body.data.schema);
+  expect(await savedOf('orders')).toMatchObject({ schema, closed: true });
   expect(opened.problems).toEqual([]);
 });
 
+test('fields are added, moved, renamed, removed and put back by keyboard, and one Save says what changes', async () => {
+  await project.addCollection({
+    name: 'keyed',
+    schema: ['one', 'two', 'three'].map((key) => ({ key, type: 'String' })),
+  });
+  await page.goto(url('/documents/keyed/schema'));
+  const names = () => page.locator('.field-name').evaluateAll((fields) => fields.map((field) => (field as { value?: string }).value));
+  const focused = () => page.evaluate<string>('document.activeElement.value');
+  await nameOf(1).press('Enter');
+  await page.keyboard.type('four');
+  await expect.poll(names).toEqual(['one', 'four', 'two', 'three']);
+  await page.keyboard.press('Alt+ArrowDown');
+  await expect.poll(names).toEqual(['one', 'two', 'four', 'three']);
+  expect(await focused()).toBe('four');
+  await page.keyboard.press('ArrowUp');
+  expect(await focused()).toBe('two');
+  await page.getByRole('button', { name: 'Remove three', exact: true }).click();
+  await expect.poll(names).toEqual(['one', 'two', 'four']);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(names).toEqual(['one', 'two', 'four', 'three']);
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Backspace');
+  await expect.poll(names).toEqual(['one', 'two', 'four', 'three']);
+  await nameOf(2).fill('second');
+  await page.getByText('documents keep them as “two”').waitFor();
+  const handle = await page.getByTitle('Drag three').boundingBox();
+  const target = await page.getByTitle('Drag one').boundingBox();
+  if (!handle || !target) throw new Error('There is no handle');
+  await page.mouse.move(handle.x + 8, handle.y + 16);
+  await page.mouse.down();
+  await page.mouse.move(target.x + 8, target.y + 4, { steps: 6 });
+  await page.mouse.up();
+  await expect.poll(names).toEqual(['three', 'one', 'second', 'four']);
+  const changes = page.getByRole('region', { name: 'What changes when you save' });
+  await changes.getByText('renamed from two').waitFor();
+  await changes.getByText('Order of the fields').waitFor();
+  expect(await obstacles(page)).toEqual([]);
+  await page.keyboard.press('Control+s');
+  await page.getByText('Schema saved.').waitFor();
+  await page.getByText('No changes yet.').waitFor();
+  expect((await savedOf('keyed')).schema.map(({ key }) => key)).toEqual(['three', 'one', 'second', 'four']);
+  await page.goto(url('/documents/keyed/schema?field=second'));
+  await expect.poll(focused).toBe('second');
+  await option('Default', 'second').waitFor();
+  expect(opened.problems).toEqual([]);
+});
+
+test('409 SCHEMA_CONFLICT links to examples, and Save anyway keeps them', async () => {
+  await project.addCollection({ name: 'stored', schema: [{ key: 'title', type: 'String' }] });
+  const stored = await project.api<{ _id: string }>('POST', '/api/data/stored', { body: { title: 'long title' } });
+  await page.goto(url('/documents/stored/schema'));
+  await optionsOf('title').click();
+  await option('Max. characters', 'title').fill('3');
+  await save();
+  const example = page.getByRole('link', { name: 'Example 1' });
+  await example.waitFor();
+  expect(await example.getAttribute('href')).toContain(`?open=${stored.body._id}`);
+  expect(await obstacles(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Save anyway' }).click();
+  await page.getByText('Schema saved.').waitFor();
+  expect((await savedOf('stored')).schema).toMatchObject([{ key: 'title', maxLength: 3 }]);
+});
+
 test('Ref can refer to a collection of the project or its own, and an unused default shows a warning', async () => {
-  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/new-collection`);
-  await page.getByLabel('Name').fill('teams');
-  await addField(0, 'leader', 'Ref');
-  const choices = row(0).getByLabel('Refers to').locator('option');
-  await expect.poll(() => choices.allTextContents()).toEqual(['Choose …', 'orders', 'people', 'teams']);
-  await row(0).getByLabel('Refers to').selectOption('people');
-  await addField(1, 'title', 'String');
-  await row(1).getByLabel('Default').fill('none');
-  await row(1).getByLabel('Required').check();
+  await page.goto(url('/new-collection'));
+  await page.getByLabel('Name', { exact: true }).fill('teams');
+  await addField(1, 'leader', 'Ref');
+  const choices = option('Refers to', 'leader').locator('option');
+  await expect
+    .poll(() => choices.allTextContents())
+    .toEqual(['Choose …', 'keyed', 'orders', 'people', 'stored', 'teams']);
+  await create();
+  await page.getByRole('alert').getByText('Choose the collection that leader refers to.').waitFor();
+  await option('Refers to', 'leader').selectOption('people');
+  await addField(2, 'title', 'String');
+  await option('Default', 'title').fill('none');
+  await option('Required', 'title').check();
   await page.getByText('title is required, so its default is never used.').waitFor();
   expect(await obstacles(page)).toEqual([]);
-  await row(1).getByLabel('Required').uncheck();
+  await option('Required', 'title').uncheck();
   await page.getByText('title is required').waitFor({ state: 'detached' });
   await create();
   await page.getByRole('heading', { name: 'teams' }).waitFor();
@@ -104,13 +180,8 @@ test('Ref can refer to a collection of the project or its own, and an unused def
 
 test('unique combinations of fields are typed, saved and removed', async () => {
   const lists = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Unique together' }) });
-  const saved = async () => {
-    const path = `/api/projects/${project.id}/collections/orders`;
-    const { body } = await project.developer.dashboard<{ data: { unique?: unknown } }>('GET', path);
-    return body.data.unique;
-  };
-  const save = () => lists.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/orders/schema`);
+  const saved = async () => (await savedOf('orders')).unique;
+  await page.goto(url('/documents/orders/schema'));
   await lists.getByRole('button', { name: 'Add an entry' }).click();
   await lists.getByLabel('Fields of entry 1').fill('state, nothing');
   await lists.getByLabel('Upper and lower case are the same').check();
@@ -128,16 +199,12 @@ test('unique combinations of fields are typed, saved and removed', async () => {
 
 test('effects are typed as JSON, errors name their path, and an empty list ends them', async () => {
   const effects = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Effects' }) });
-  const saved = async () => {
-    const path = `/api/projects/${project.id}/collections/orders`;
-    const { body } = await project.developer.dashboard<{ data: { effects?: unknown } }>('GET', path);
-    return body.data.effects;
-  };
+  const saved = async () => (await savedOf('orders')).effects;
   const type = async (value: unknown) => {
     await effects.getByLabel('Effects as JSON').fill(JSON.stringify(value));
     await effects.getByRole('button', { name: 'Save', exact: true }).click();
   };
-  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/orders/schema`);
+  await page.goto(url('/documents/orders/schema'));
   await type([{ on: 'create', set: { nothing: 1 } }]);
   await effects.getByText('effects.0.set.nothing names a field').first().waitFor();
   const wanted = [{ on: 'create', set: { count: { $add: [1, 2] } } }];
@@ -149,30 +216,25 @@ test('effects are typed as JSON, errors name their path, and an empty list ends 
 });
 
 test('value limits are typed as plain text, survive a save, and apply to the form of a document', async () => {
-  const path = `/api/projects/${project.id}/collections/goods`;
-  const saved = async () => {
-    const { body } = await project.developer.dashboard<{ data: { schema: unknown; closed?: boolean } }>('GET', path);
-    return body.data;
-  };
-  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/new-collection`);
-  await page.getByLabel('Name').fill('goods');
-  await addField(0, 'state', 'String');
-  await row(0).getByText('None', { exact: true }).click();
-  await row(0).getByLabel('Allowed values, one per line').fill('draft\npublic');
-  await addField(1, 'stock', 'Number');
-  await row(1).getByText('None', { exact: true }).click();
-  await row(1).getByLabel('Minimum').fill('none');
-  await row(1).getByLabel('Whole numbers only').check();
-  await addField(2, 'title', 'String');
-  await row(2).getByText('None', { exact: true }).click();
-  await row(2).getByLabel('Max. characters').fill('5');
-  await row(2).getByLabel('Pattern').fill('^[a-z]+$');
-  await row(2).getByText('2 limits').waitFor();
+  await page.goto(url('/new-collection'));
+  await page.getByLabel('Name', { exact: true }).fill('goods');
+  await addField(1, 'state', 'String');
+  const allowed = option('Allowed values', 'state');
+  await allowed.fill('draft');
+  await allowed.press('Enter');
+  await allowed.fill('public');
+  await addField(2, 'stock', 'Number');
+  await option('Minimum', 'stock').fill('none');
+  await option('Whole numbers only', 'stock').check();
+  await addField(3, 'title', 'String');
+  await option('Max. characters', 'title').fill('5');
+  await option('Pattern', 'title').fill('^[a-z]+$');
+  await optionsOf('title').getByText('≤ 5 characters').waitFor();
   await page.getByLabel('No other fields').check();
   expect(await obstacles(page)).toEqual([]);
   await create();
   await page.getByText('Minimum of stock: type a number, for example 1, and not none.').waitFor();
-  await row(1).getByLabel('Minimum').fill('0');
+  await option('Minimum', 'stock').fill('0');
   await create();
   await page.getByRole('heading', { name: 'goods' }).waitFor();
   const schema = [
@@ -180,14 +242,17 @@ test('value limits are typed as plain text, survive a save, and apply to the for
     { key: 'stock', min: 0, integer: true },
     { key: 'title', maxLength: 5, pattern: '^[a-z]+$' },
   ];
-  expect(await saved()).toMatchObject({ schema, closed: true });
-  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/goods/schema`);
-  await row(2).getByText('2 limits').waitFor();
-  await page.getByRole('button', { name: 'Save', exact: true }).first().click();
+  expect(await savedOf('goods')).toMatchObject({ schema, closed: true });
+  await page.goto(url('/documents/goods/schema'));
+  await optionsOf('title').getByText('≤ 5 characters').waitFor();
+  await optionsOf('state').click();
+  await option('Default', 'state').selectOption('draft');
+  await save();
   await page.getByText('Schema saved.').waitFor();
-  expect(await saved()).toMatchObject({ schema, closed: true });
+  schema[0] = { ...schema[0], default: 'draft' } as (typeof schema)[0];
+  expect(await savedOf('goods')).toMatchObject({ schema, closed: true });
 
-  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/goods`);
+  await page.goto(url('/documents/goods'));
   await page.getByRole('button', { name: 'Insert' }).click();
   const state = page.getByRole('combobox', { name: 'state', exact: true });
   await expect.poll(() => state.locator('option').allTextContents()).toEqual([expect.any(String), 'draft', 'public']);
@@ -199,31 +264,24 @@ test('value limits are typed as plain text, survive a save, and apply to the for
 });
 
 test('reference keeps its Must exist setting and the action for deletion', async () => {
-  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/new-collection`);
-  await page.getByLabel('Name').fill('visits');
-  await addField(0, 'person', 'Ref');
-  await row(0).getByLabel('Refers to').selectOption('people');
-  await row(0).getByLabel('Must exist').check();
-  await row(0).getByLabel('When it is deleted').selectOption('restrict');
+  await page.goto(url('/new-collection'));
+  await page.getByLabel('Name', { exact: true }).fill('visits');
+  await addField(1, 'person', 'Ref');
+  await option('Refers to', 'person').selectOption('people');
+  await option('Must exist', 'person').check();
+  await option('When it is deleted', 'person').selectOption('restrict');
   await create();
   await page.getByRole('heading', { name: 'visits' }).waitFor();
-  const saved = async () => {
-    const path = `/api/projects/${project.id}/collections/visits`;
-    type Fields = readonly { readonly onDelete?: string }[];
-    return (await project.developer.dashboard<{ data: { schema: Fields } }>('GET', path)).body.data.schema[0];
-  };
+  const saved = async () => (await savedOf('visits')).schema[0];
   expect(await saved()).toMatchObject({ key: 'person', ref: 'people', exists: true, onDelete: 'restrict' });
-  // The form begins again once a save has been read back, so each change begins with the saved schema.
-  const open = () => page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/visits/schema`);
+  await page.goto(url('/documents/visits/schema'));
+  await optionsOf('person').click();
   for (const action of ['trash', 'delete', 'unset', '']) {
-    await open();
-    await row(0).getByLabel('When it is deleted').selectOption(action);
-    expect(await obstacles(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Save', exact: true }).first().click();
+    await option('When it is deleted', 'person').selectOption(action);
+    await save();
     await expect.poll(async () => (await saved())?.onDelete ?? '').toBe(action);
   }
-  await open();
-  await row(0).getByLabel('Type').selectOption('String');
-  await page.getByRole('button', { name: 'Save', exact: true }).first().click();
+  await typeOf('person').selectOption('String');
+  await save();
   await expect.poll(saved).toMatchObject({ key: 'person', type: 'String' });
 });

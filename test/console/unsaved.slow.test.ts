@@ -116,7 +116,7 @@ describe('unsaved text', () => {
   });
 
   test.each([
-    ['a schema', '/documents/posts/schema', 'Field', 'Indexes'],
+    ['a schema', '/documents/posts/schema', 'Name of field 1', 'Indexes'],
     ['a new collection', '/new-collection', 'Name', 'Users'],
     ['settings', '/settings/general', 'Name', 'Keys'],
     ['how mail is sent', '/settings/mail', 'Sender', 'Keys'],
@@ -124,7 +124,7 @@ describe('unsaved text', () => {
     ['a connection', '/settings/connections', 'MongoDB URI', 'Keys'],
   ])('survives a click on a link: %s', async (_, path, label, link) => {
     const { page, question } = await open(path);
-    if (label === 'Field') await page.getByRole('button', { name: 'Add a field' }).click();
+    if (label === 'Name of field 1') await page.getByRole('button', { name: 'Add a field' }).click();
     await page.getByLabel(label, { exact: true }).first().fill('typed');
     await page.getByRole('link', { name: link, exact: true }).click();
     await question.getByRole('button', { name: 'Keep editing' }).click();
@@ -135,14 +135,14 @@ describe('unsaved text', () => {
   test('survives when another part of the collection is saved', async () => {
     const { page } = await open('/documents/posts/schema');
     await page.getByRole('button', { name: 'Add a field' }).click();
-    const field = page.getByLabel('Field', { exact: true });
+    const field = page.getByLabel('Name of field 1', { exact: true });
     await field.fill('typed');
-    const form = page.locator('form').filter({ hasText: 'Record changes for syncing' });
-    await form.getByRole('checkbox').check();
+    const effects = page.locator('form').filter({ has: page.getByLabel('Effects as JSON') });
+    await effects.getByLabel('Effects as JSON').fill('[ ]');
     const renewed = page.waitForResponse(
       (answer) => answer.request().method() === 'GET' && answer.url().endsWith('/collections/posts'),
     );
-    await form.getByRole('button', { name: 'Save' }).click();
+    await effects.getByRole('button', { name: 'Save' }).click();
     await renewed;
     await page.waitForLoadState('networkidle');
     expect(await field.inputValue()).toBe('typed');

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { bytesText } from '../../ui/bytes.tsx';
 import { useMended } from '../../ui/form.tsx';
 import { Wrong } from '../../ui/wrong.tsx';
-import { boundHints, unitsFor } from './bounds-draft.ts';
+import { boundHints, unitsFor } from '../schema/bounds-draft.ts';
 import { RefLink } from './ref-link.tsx';
 import { RefPicker } from './ref-picker.tsx';
 import type { ShownField } from './shown-fields.ts';

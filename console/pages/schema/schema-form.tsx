@@ -1,0 +1,221 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { type FieldProblem, type Problem, problemOf } from '../../api/problem.ts';
+import { request } from '../../api/request.ts';
+import type { Data } from '../../api/rows.ts';
+import { schema as words } from '../../text/schema.ts';
+import { t } from '../../text/words.ts';
+import { Act } from '../../ui/act.tsx';
+import { Form } from '../../ui/form.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
+import { say } from '../../ui/toast.tsx';
+import { collectionOf } from '../documents/shown-fields.ts';
+import { ChangeList } from './change-list.tsx';
+import { ChangesFeed } from './changes-feed.tsx';
+import { rowAt, rowsOf } from './editor.ts';
+import { type SchemaChange, schemaChanges } from './schema-changes.ts';
+import { draftOf, type FieldDraft, schemaOf } from './schema-draft.ts';
+import { SchemaEditor } from './schema-editor.tsx';
+import { type ListDraft, listDraftsOf, listOf, UniqueLists } from './unique-lists.tsx';
+
+type Collection = Data<'get-collection'>;
+
+/** All that the page's one Save saves. */
+interface Drafts {
+  readonly fields: readonly FieldDraft[];
+  readonly closed: boolean;
+  readonly lists: readonly ListDraft[];
+  readonly on: boolean;
+  readonly partition: string;
+}
+
+const draftsOf = (collection: Collection, before: readonly FieldDraft[] = []): Drafts => ({
+  fields: draftOf(collectionOf(collection).schema, before),
+  closed: collection.closed === true,
+  lists: listDraftsOf(collection.unique),
+  on: collection.changes,
+  partition: collection.partition ?? '',
+});
+
+/** Equal for equal drafts, whatever their rows are called. */
+const textOf = (value: unknown): string =>
+  JSON.stringify(value, (name, inner: unknown) => (name === 'id' || name === 'was' ? undefined : inner));
+
+const listText = (lists: readonly ListDraft[]): string => lists.map(({ fields }) => fields || '…').join('; ');
+
+const onOff = (is: boolean): string => (is ? words.changes.yes : words.changes.no);
+
+const changesOf = (saved: Drafts, now: Drafts): readonly SchemaChange[] => {
+  const pair = (name: string, before: string, after: string): readonly SchemaChange[] =>
+    before === after ? [] : [{ name, before: before || words.changes.noValue, after: after || words.changes.noValue }];
+  const lists =
+    textOf(saved.lists) === textOf(now.lists) ? [] : [[listText(saved.lists), listText(now.lists)] as const];
+  return [
+    ...schemaChanges(saved.fields, now.fields),
+    ...pair(words.closed, onOff(saved.closed), onOff(now.closed)),
+    ...lists.map(([before, after]) =>
+      before === after
+        ? { name: t.uniqueLists.title, note: words.changes.changed }
+        : { name: t.uniqueLists.title, before: before || words.changes.noValue, after: after || words.changes.noValue },
+    ),
+    ...pair(t.changes.title, onOff(saved.on), onOff(now.on)),
+    ...pair(t.changes.partition, saved.partition, now.partition),
+  ];
+};
+
+/** The parts of the collection that differ, as they are sent. */
+const bodyOf = (saved: Drafts, now: Drafts) => {
+  const differs = (...names: readonly (keyof Drafts)[]) =>
+    names.some((name) => textOf(saved[name]) !== textOf(now[name]));
+  return {
+    ...(differs('fields') && { schema: schemaOf(now.fields) }),
+    ...(differs('closed') && { closed: now.closed }),
+    ...(differs('lists') && { unique: now.lists.map(listOf) }),
+    ...(differs('on', 'partition') && { changes: now.on, partition: now.partition || null }),
+  };
+};
+
+const noErrors: readonly FieldProblem[] = [];
+
+/** A broken rule with the documents that break it. */
+interface Broken extends FieldProblem {
+  readonly examples?: readonly string[];
+}
+
+const Conflict = ({
+  problem,
+  base,
+  onForce,
+}: {
+  readonly problem: Problem;
+  readonly base: string;
+  readonly onForce: () => Promise<void>;
+}) => {
+  const mayForce = problem.message.includes('force');
+  return (
+    <>
+      <ProblemNote problem={problem} />
+      <ul class="stack-tight">
+        {(problem.fields as readonly Broken[]).map(({ field, message, examples = [] }) => (
+          <li key={`${field} ${message}`}>
+            <span class="mono">{field}</span>: {message}{' '}
+            {examples.map((id, place) => (
+              <a key={id} href={`${base}?open=${id}`} target="_blank" rel="noreferrer">
+                {words.example(place + 1)}
+              </a>
+            ))}
+          </li>
+        ))}
+      </ul>
+      {mayForce ? (
+        <div class="row">
+          <Act onAct={onForce}>{words.force}</Act>
+          <span class="small muted">{words.forceWhy}</span>
+        </div>
+      ) : (
+        problem.fields.length > 0 && <p class="small">{words.uniqueConflict}</p>
+      )}
+    </>
+  );
+};
+
+/** The fields, the unique combinations and the changes feed of a collection, saved together. */
+export const SchemaForm = ({
+  projectId,
+  collection,
+}: {
+  readonly projectId: string;
+  readonly collection: Collection;
+}) => {
+  const { name: collectionName } = collection;
+  const saved = useSignal(draftsOf(collection));
+  const fields = useSignal(saved.value.fields);
+  const closed = useSignal(saved.value.closed);
+  const lists = useSignal(saved.value.lists);
+  const on = useSignal(saved.value.on);
+  const partition = useSignal(saved.value.partition);
+  const conflict = useSignal<Problem | undefined>(undefined);
+  const errors = useSignal(noErrors);
+  const read = (): Drafts => ({
+    fields: fields.value,
+    closed: closed.value,
+    lists: lists.value,
+    on: on.value,
+    partition: partition.value,
+  });
+  const now = read();
+  const isChanged = textOf(now) !== textOf(saved.value);
+  const begin = (next: Drafts): void => {
+    fields.value = next.fields;
+    closed.value = next.closed;
+    lists.value = next.lists;
+    on.value = next.on;
+    partition.value = next.partition;
+  };
+  /** Another page or user has saved: what is typed here stays, and is compared with the new state. */
+  useEffect(() => {
+    const next = draftsOf(collection, fields.peek());
+    if (!isChanged) begin(next);
+    saved.value = next;
+  }, [textOf(draftsOf(collection))]);
+  const save = async (force: boolean) => {
+    conflict.value = undefined;
+    errors.value = noErrors;
+    const sent = read();
+    try {
+      const body = { ...bodyOf(saved.peek(), sent), ...(force && { force }) };
+      const { data, hints = [] } = await request('update-collection', { projectId, collectionName, body });
+      const next = draftsOf(data, fields.peek());
+      saved.value = next;
+      // What was typed while it was being saved stays.
+      if (textOf(read()) === textOf(sent)) begin(next);
+      say([words.saved, ...hints].join(' '));
+    } catch (error) {
+      const problem = problemOf(error);
+      if (problem.code === 'SCHEMA_CONFLICT') conflict.value = problem;
+      else {
+        errors.value = problem.fields;
+        throw error;
+      }
+    }
+  };
+  return (
+    <Form
+      guarded
+      touched={isChanged}
+      ready={isChanged}
+      act={t.acts.save}
+      onSubmit={() => save(false)}
+      doing={
+        <>
+          {conflict.value && (
+            <Conflict
+              problem={conflict.value}
+              base={`/projects/${projectId}/documents/${collectionName}`}
+              onForce={() => save(true)}
+            />
+          )}
+          <ChangeList changes={isChanged ? changesOf(saved.value, now) : []} />
+        </>
+      }
+    >
+      {(wrong) => {
+        const rows = rowsOf(fields.value);
+        for (const { field } of errors.value) if (rowAt(rows, field)) wrong(field);
+        return (
+          <>
+            <SchemaEditor
+              projectId={projectId}
+              self={collectionName}
+              fields={fields}
+              closed={closed}
+              errors={errors.value}
+            />
+            <UniqueLists lists={lists} wrong={wrong} />
+            {collectionName !== 'users' && <ChangesFeed on={on} partition={partition} fields={fields.value} />}
+          </>
+        );
+      }}
+    </Form>
+  );
+};
