@@ -252,7 +252,6 @@ export const en = {
     copyRequest: 'Copy the request',
     truncated: 'Showing fewer rows, because these documents are large.',
     filter: 'filter',
-    search: 'Search',
     field: 'Field',
     operator: 'Operator',
     value: 'Value',
