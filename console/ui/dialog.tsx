@@ -8,11 +8,13 @@ import { wayBack } from './focus.ts';
 interface Props {
   readonly title: string;
   readonly onClose: () => void;
+  /** For tables and code. */
+  readonly wide?: true;
   readonly children: ComponentChildren;
 }
 
 /** A modal dialog. Escape closes it and returns the focus. */
-export const Dialog = ({ title, onClose, children }: Props) => {
+export const Dialog = ({ title, onClose, wide, children }: Props) => {
   const dialog = useRef<HTMLDialogElement>(null);
   const gone = useRef(false);
   // Must run before paint: a dialog that becomes modal later takes the focus from the field being typed in.
@@ -31,7 +33,7 @@ export const Dialog = ({ title, onClose, children }: Props) => {
   return (
     <dialog
       ref={dialog}
-      class="dialog stack"
+      class={wide ? 'dialog stack wide' : 'dialog stack'}
       aria-label={title}
       onCancel={(event) => {
         event.preventDefault();

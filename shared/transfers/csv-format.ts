@@ -6,7 +6,11 @@ import { exactNumbers, forbiddenKeys, maxDepth, parseJsonValue } from '../core/j
 import { cutText } from '../core/text.ts';
 import type { JsonObject } from '../documents/document.ts';
 import { unguarded } from './csv-rows.ts';
-import { UnreadableFile } from './import-lines.ts';
+
+/** The message is for users. */
+export class UnreadableFile extends Error {
+  override readonly name = 'UnreadableFile';
+}
 
 const delimiters = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' } as const;
 export type Delimiter = keyof typeof delimiters;

@@ -10,8 +10,9 @@ import {
   encodingOf,
   formOf,
   sourceBytes,
+  UnreadableFile,
 } from './csv-format.ts';
-import { type ImportLine, type Pieces, type Place, UnreadableFile } from './import-lines.ts';
+import type { ImportLine, Pieces, Place } from './import-lines.ts';
 
 interface Row {
   readonly record: readonly string[];

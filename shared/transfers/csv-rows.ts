@@ -5,7 +5,7 @@ type Row = Readonly<Record<string, unknown>>;
 /** Commas separate the columns. The others are quoted too, so that an import finds only commas outside quotes. */
 const needsQuotes = /[",;|\t\r\n]/;
 
-const quoted = (text: string): string => (needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+export const csvCell = (text: string): string => (needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 /**
  * Spreadsheets run a text that begins so as a formula (OWASP, "CSV Injection"). An apostrophe before it makes it text.
@@ -22,8 +22,8 @@ export const unguarded = (cell: string): string => (guarded.test(cell) ? cell.sl
 /** Lists and objects are JSON; a missing value and `null` are empty. Only texts can be formulas: numbers stay numbers. */
 const cellOf = (value: unknown): string => {
   if (value === undefined || value === null) return '';
-  if (typeof value === 'string') return quoted(guard(value));
-  return quoted(typeof value === 'object' ? JSON.stringify(value) : String(value));
+  if (typeof value === 'string') return csvCell(guard(value));
+  return csvCell(typeof value === 'object' ? JSON.stringify(value) : String(value));
 };
 
 const rowOf = ({ text }: JsonText): Row => JSON.parse(text) as Row;
@@ -42,7 +42,7 @@ const valueAt = (value: unknown, path: readonly string[]): unknown => {
   return Object.hasOwn(value, name) ? valueAt((value as Row)[name], rest) : undefined;
 };
 
-export const csvHeader = (columns: readonly string[]): string => columns.map((name) => quoted(guard(name))).join(',');
+export const csvHeader = (columns: readonly string[]): string => columns.map((name) => csvCell(guard(name))).join(',');
 
 export const csvRow = (columns: readonly string[], document: JsonText): string => {
   const row = rowOf(document);

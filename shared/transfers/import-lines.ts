@@ -6,6 +6,7 @@ import type { AccessContext } from '../documents/access/access.ts';
 import type { JsonObject } from '../documents/document.ts';
 import { madeOf } from '../documents/store/insert.ts';
 import { isJsonObject } from '../documents/values.ts';
+import { UnreadableFile } from './csv-format.ts';
 import { importedId, lineErrors, maxLines, type Prepared } from './import-batch.ts';
 import type { ImportRecord, LineError } from './transfer.ts';
 
@@ -18,11 +19,6 @@ export interface Place {
 export type ImportLine = Place & ({ readonly body: JsonObject } | { readonly problem: string });
 
 export type Pieces = AsyncIterable<Uint8Array>;
-
-/** The message is for users. */
-export class UnreadableFile extends Error {
-  override readonly name = 'UnreadableFile';
-}
 
 const newline = 0x0a;
 const utf8 = new TextDecoder('utf-8', { fatal: true });

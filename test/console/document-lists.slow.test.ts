@@ -246,7 +246,10 @@ describe('document list', () => {
     await page.getByRole('columnheader', { name: 'views' }).waitFor();
     await page.getByRole('link', { name: 'Schema' }).click();
     await page.getByRole('button', { name: 'Add a field' }).click();
-    await page.getByLabel(/^Name of field/).last().fill('subtitle');
+    await page
+      .getByLabel(/^Name of field/)
+      .last()
+      .fill('subtitle');
     await page.getByRole('button', { name: 'Save' }).first().click();
     await page.getByText('Schema saved.').waitFor();
     await page.getByRole('link', { name: 'Documents', exact: true }).click();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openChromium } from '../support/clients/chromium.ts';
+import { obstacles, openChromium } from '../support/clients/chromium.ts';
 import { openAs, withAssistant } from '../support/clients/console-page.ts';
 import { newProject } from '../support/fixtures/project.ts';
 
@@ -44,6 +44,83 @@ describe('the schema assistant in the console', () => {
       `/api/projects/${project.id}/collections/recipes`,
     );
     expect(body.data.schema).toMatchObject([{ key: 'title', type: 'String', required: true }]);
+    expect(problems).toEqual([]);
+  });
+});
+
+/** Windows-1252, semicolons, a decimal comma, and a column that is left out. */
+const customers = Buffer.from(
+  'Name;Stadt;Umsatz;seit;Notiz\r\nAnna;Zürich;1,5;2026-01-31;"a; b"\r\nBen;;2;;c\r\n',
+  'latin1',
+);
+
+describe('a new collection', () => {
+  test('starts from a CSV file with renamed columns, and imports its documents', async () => {
+    const project = await newProject();
+    const path = `/projects/${project.id}/new-collection`;
+    const { page, problems } = await openAs(browser, project.developer, path);
+    await page.getByLabel('Name', { exact: true }).fill('customers');
+    await page.getByRole('radio', { name: 'A file' }).check();
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('Choose a file first.').waitFor();
+    const file = { name: 'customers.csv', mimeType: 'text/csv', buffer: customers };
+    await page.locator('input[type=file]').setInputFiles(file);
+    await page.getByLabel('Field for Stadt').fill('address.city');
+    await page.getByLabel('Keep Notiz').uncheck();
+    expect(await page.getByLabel('Encoding').inputValue()).toBe('windows-1252');
+    expect(await page.getByLabel('Type of Umsatz').inputValue()).toBe('Number');
+    await page.getByRole('cell', { name: 'Zürich' }).waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await page.getByRole('radio', { name: 'Server only' }).check();
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('2 imported').waitFor();
+    const { body } = await project.developer.dashboard<{ data: { schema: unknown; rls: unknown } }>(
+      'GET',
+      `/api/projects/${project.id}/collections/customers`,
+    );
+    expect(body.data).toMatchObject({
+      schema: [
+        { key: 'Name', type: 'String' },
+        { key: 'address', fields: [{ key: 'city', type: 'String' }] },
+        { key: 'Umsatz', type: 'Number' },
+        { key: 'seit', type: 'Date' },
+      ],
+      rls: { enabled: true, mode: 'rules', rules: { read: false, create: false, update: false, delete: false } },
+    });
+    const found = await project.api<{ data: { items: unknown } }>('GET', '/api/data/customers?sort=Name');
+    expect(found.body.data.items).toMatchObject([
+      { Name: 'Anna', address: { city: 'Zürich' }, Umsatz: 1.5, seit: '2026-01-31T00:00:00.000Z' },
+      { Name: 'Ben', Umsatz: 2 },
+    ]);
+    expect(problems).toEqual([]);
+  });
+
+  test('starts from a template, whose schema takes the fields of a JSON file and is copied as TypeScript', async () => {
+    const project = await newProject();
+    const path = `/projects/${project.id}/new-collection`;
+    const { page, problems } = await openAs(browser, project.developer, path);
+    await page.getByRole('radio', { name: 'Tasks' }).check();
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('tasks');
+    expect(await page.getByRole('radio', { name: 'Owner only' }).isChecked()).toBe(true);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'tasks' }).waitFor();
+    await page.getByRole('link', { name: 'Schema', exact: true }).click();
+    await page.getByRole('button', { name: 'From a file' }).click();
+    const dialog = page.getByRole('dialog');
+    const buffer = Buffer.from('[{"title": "a", "steps": [{"at": "2026-01-31"}]}]');
+    await dialog.locator('input[type=file]').setInputFiles({ name: 'a.json', mimeType: 'application/json', buffer });
+    await dialog.getByLabel('Field for steps').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add these fields' }).click();
+    await page.getByText('1 field added.').waitFor();
+    await page.getByLabel('Type of steps[].at').waitFor();
+    await page.getByRole('button', { name: 'TypeScript' }).click();
+    await dialog.getByText('priority?: "low" | "normal" | "high" | null | undefined;').first().waitFor();
+    await dialog.getByText('steps?: { at?: string | null | undefined }[] | null | undefined;').first().waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Save', exact: true }).first().click();
+    await page.getByText('Schema saved.').waitFor();
     expect(problems).toEqual([]);
   });
 });

@@ -34,7 +34,11 @@ const addField = async (place: number, key: string, type: string) => {
 };
 
 const savedOf = async (name: string) => {
-  type Saved = { readonly schema: readonly Record<string, unknown>[]; readonly unique?: unknown; readonly closed?: true };
+  type Saved = {
+    readonly schema: readonly Record<string, unknown>[];
+    readonly unique?: unknown;
+    readonly closed?: true;
+  };
   const path = `/api/projects/${project.id}/collections/${name}`;
   return (await project.developer.dashboard<{ data: Saved & { effects?: unknown } }>('GET', path)).body.data;
 };
@@ -98,7 +102,8 @@ test('fields are added, moved, renamed, removed and put back by keyboard, and on
     schema: ['one', 'two', 'three'].map((key) => ({ key, type: 'String' })),
   });
   await page.goto(url('/documents/keyed/schema'));
-  const names = () => page.locator('.field-name').evaluateAll((fields) => fields.map((field) => (field as { value?: string }).value));
+  const names = () =>
+    page.locator('.field-name').evaluateAll((fields) => fields.map((field) => (field as { value?: string }).value));
   const focused = () => page.evaluate<string>('document.activeElement.value');
   await nameOf(1).press('Enter');
   await page.keyboard.type('four');
@@ -237,7 +242,7 @@ test('value limits are typed as plain text, survive a save, and apply to the for
   await option('Minimum', 'stock').fill('0');
   await create();
   await page.getByRole('heading', { name: 'goods' }).waitFor();
-  const schema = [
+  const schema: Record<string, unknown>[] = [
     { key: 'state', enum: ['draft', 'public'] },
     { key: 'stock', min: 0, integer: true },
     { key: 'title', maxLength: 5, pattern: '^[a-z]+$' },
@@ -249,7 +254,7 @@ test('value limits are typed as plain text, survive a save, and apply to the for
   await option('Default', 'state').selectOption('draft');
   await save();
   await page.getByText('Schema saved.').waitFor();
-  schema[0] = { ...schema[0], default: 'draft' } as (typeof schema)[0];
+  schema[0] = { ...schema[0], default: 'draft' };
   expect(await savedOf('goods')).toMatchObject({ schema, closed: true });
 
   await page.goto(url('/documents/goods'));

@@ -3,7 +3,9 @@ import { chipsOf } from '../../console/pages/schema/field-texts.ts';
 import { changeField, insertField, moveField, placeOf, removeField } from '../../console/pages/schema/field-tree.ts';
 import { schemaChanges } from '../../console/pages/schema/schema-changes.ts';
 import { asNew, draftOf, type FieldDraft, newField, schemaOf } from '../../console/pages/schema/schema-draft.ts';
+import { noRowSecurity } from '../../shared/collections/collection.ts';
 import { parseSchema } from '../../shared/collections/schema/schema.ts';
+import { collectionText } from '../../shared/documents/types/types-text.ts';
 import { randomSchemas } from '../support/data/random-schemas.ts';
 
 /** As it is stored and returned: JSON has no -0. */
@@ -190,4 +192,29 @@ describe('what saving changes', () => {
     ]);
     expect(schemaChanges(before, [title, asNew(views), meta, tags])).toEqual([]);
   });
+});
+
+test('one collection as TypeScript has what a document has and what an insert needs', () => {
+  const schema = parseSchema([
+    { key: 'title', type: 'String', required: true },
+    { key: 'score', type: 'Number', write: 'server' },
+    { key: 'more', type: 'Object' },
+  ]);
+  const rls = { ...noRowSecurity, enabled: true };
+  const text = collectionText({ name: 'blog-posts', schema, rls }, 'publishable');
+  expect(text).toContain('interface Written {');
+  expect(text).toContain('type JsonObject = { [name: string]: Json };');
+  expect(text.slice(text.indexOf('export'))).toBe(`export type BlogPosts = Written & {
+  title: string;
+  score?: number | null | undefined;
+  more?: JsonObject | null | undefined;
+  userId?: string | null | undefined;
+};
+
+export type NewBlogPosts = {
+  title: string;
+  more?: JsonObject | null | undefined;
+  userId?: string | null | undefined;
+};
+`);
 });

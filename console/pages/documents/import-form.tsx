@@ -30,6 +30,27 @@ type IdRule = keyof typeof idRules;
 
 const isIdRule = (value: string): value is IdRule => Object.hasOwn(idRules, value);
 
+/** Uploads a file and starts its import. `onSent` receives the number of bytes sent. */
+export const importFile = async ({
+  file,
+  format,
+  ids,
+  onSent,
+  ...place
+}: Pick<Props, 'projectId' | 'collectionName'> & {
+  readonly file: File;
+  readonly format: 'csv' | 'ndjson';
+  readonly ids: IdRule;
+  readonly onSent: (bytes: number) => void;
+}): Promise<void> => {
+  const { data } = await request('start-import', {
+    ...place,
+    body: { format, fileName: file.name, upload: true, size: file.size, ...idRules[ids] },
+  });
+  if (data.signedUrl) await putFile(data.signedUrl, file, data.contentType, onSent);
+  await request('start-uploaded-import', { ...place, id: data._id });
+};
+
 /** Uploads a file and imports its lines. */
 export const ImportForm = ({ onClose, ...place }: Props) => {
   const file = useSignal<File | undefined>(undefined);
@@ -39,16 +60,12 @@ export const ImportForm = ({ onClose, ...place }: Props) => {
     const chosen = file.value;
     if (!chosen) throw new Error(t.transfers.choose);
     if (chosen.size === 0) throw new Error(t.transfers.emptyFile);
-    const { data } = await request('start-import', {
-      ...place,
-      body: { format: formatOf(chosen), fileName: chosen.name, upload: true, size: chosen.size, ...idRules[ids.value] },
-    });
-    if (data.signedUrl) {
-      await putFile(data.signedUrl, chosen, data.contentType, (bytes) => {
+    await importFile({
+      ...{ ...place, file: chosen, format: formatOf(chosen), ids: ids.value },
+      onSent: (bytes) => {
         sent.value = bytes;
-      });
-    }
-    await request('start-uploaded-import', { ...place, id: data._id });
+      },
+    });
     onClose();
   };
   return (

@@ -6,6 +6,7 @@ import type { Data } from '../../api/rows.ts';
 import { schema as words } from '../../text/schema.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Form } from '../../ui/form.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { say } from '../../ui/toast.tsx';
@@ -13,9 +14,11 @@ import { collectionOf } from '../documents/shown-fields.ts';
 import { ChangeList } from './change-list.tsx';
 import { ChangesFeed } from './changes-feed.tsx';
 import { rowAt, rowsOf } from './editor.ts';
+import { FileDialog } from './file-dialog.tsx';
 import { type SchemaChange, schemaChanges } from './schema-changes.ts';
 import { draftOf, type FieldDraft, schemaOf } from './schema-draft.ts';
 import { SchemaEditor } from './schema-editor.tsx';
+import { TypesDialog } from './types-dialog.tsx';
 import { type ListDraft, listDraftsOf, listOf, UniqueLists } from './unique-lists.tsx';
 
 type Collection = Data<'get-collection'>;
@@ -136,6 +139,7 @@ export const SchemaForm = ({
   const partition = useSignal(saved.value.partition);
   const conflict = useSignal<Problem | undefined>(undefined);
   const errors = useSignal(noErrors);
+  const shown = useSignal<'types' | 'file' | undefined>(undefined);
   const read = (): Drafts => ({
     fields: fields.value,
     closed: closed.value,
@@ -180,42 +184,84 @@ export const SchemaForm = ({
     }
   };
   return (
-    <Form
-      guarded
-      touched={isChanged}
-      ready={isChanged}
-      act={t.acts.save}
-      onSubmit={() => save(false)}
-      doing={
-        <>
-          {conflict.value && (
-            <Conflict
-              problem={conflict.value}
-              base={`/projects/${projectId}/documents/${collectionName}`}
-              onForce={() => save(true)}
-            />
-          )}
-          <ChangeList changes={isChanged ? changesOf(saved.value, now) : []} />
-        </>
-      }
-    >
-      {(wrong) => {
-        const rows = rowsOf(fields.value);
-        for (const { field } of errors.value) if (rowAt(rows, field)) wrong(field);
-        return (
+    <>
+      <Form
+        guarded
+        touched={isChanged}
+        ready={isChanged}
+        act={t.acts.save}
+        onSubmit={() => save(false)}
+        doing={
           <>
-            <SchemaEditor
-              projectId={projectId}
-              self={collectionName}
-              fields={fields}
-              closed={closed}
-              errors={errors.value}
-            />
-            <UniqueLists lists={lists} wrong={wrong} />
-            {collectionName !== 'users' && <ChangesFeed on={on} partition={partition} fields={fields.value} />}
+            {conflict.value && (
+              <Conflict
+                problem={conflict.value}
+                base={`/projects/${projectId}/documents/${collectionName}`}
+                onForce={() => save(true)}
+              />
+            )}
+            <ChangeList changes={isChanged ? changesOf(saved.value, now) : []} />
           </>
-        );
-      }}
-    </Form>
+        }
+      >
+        {(wrong) => {
+          const rows = rowsOf(fields.value);
+          for (const { field } of errors.value) if (rowAt(rows, field)) wrong(field);
+          return (
+            <>
+              <div class="row">
+                <h2>{words.fields}</h2>
+                <span class="grow" />
+                <Button
+                  onClick={() => {
+                    shown.value = 'file';
+                  }}
+                >
+                  {words.file.open}
+                </Button>
+                <Button
+                  onClick={() => {
+                    shown.value = 'types';
+                  }}
+                >
+                  {words.typescript}
+                </Button>
+              </div>
+              <SchemaEditor
+                projectId={projectId}
+                self={collectionName}
+                fields={fields}
+                closed={closed}
+                errors={errors.value}
+              />
+              <UniqueLists lists={lists} wrong={wrong} />
+              {collectionName !== 'users' && <ChangesFeed on={on} partition={partition} fields={fields.value} />}
+            </>
+          );
+        }}
+      </Form>
+      {shown.value === 'types' && (
+        <TypesDialog
+          collection={collectionOf(collection)}
+          fields={fields.value}
+          onClose={() => {
+            shown.value = undefined;
+          }}
+        />
+      )}
+      {shown.value === 'file' && (
+        <FileDialog
+          onAdd={(added) => {
+            const names = new Set(fields.peek().map(({ key }) => key));
+            const more = added.filter(({ key }) => !names.has(key));
+            fields.value = [...fields.peek(), ...more];
+            say(words.file.added(more.length));
+          }}
+          onClose={() => {
+            shown.value = undefined;
+          }}
+        />
+      )}
+    </>
   );
 };

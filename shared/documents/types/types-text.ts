@@ -1,20 +1,16 @@
 import type { Collection, Field } from '../../collections/collection.ts';
-import { activeCollections } from '../../collections/collection-record.ts';
 import { usersCollection } from '../../collections/names.ts';
 import { fieldsOf } from '../../collections/schema/field-path.ts';
 import { emailVerifiedField } from '../../collections/schema/users.ts';
 import { fitsResponse } from '../../core/json.ts';
-import type { KeyKind, Project } from '../../projects/project.ts';
+import type { KeyKind } from '../../projects/project.ts';
 import { changeLines, conditionsText, fieldsFor, fieldText, refLines } from './type-text.ts';
 
-/** What every text of types begins with: the words of JSON, of documents and of conditions (contract 2, "Types"). */
-const preamble = `/** The collections of this project, as \`GET /api/types.ts\` describes them. Made by the service; fetch it again after a change. */
-
-type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
+const jsonText = `type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 type JsonObject = { [name: string]: Json };
-type Scalar = string | number | boolean | null;
+`;
 
-/** What the service writes into every document. Dates are ISO 8601. */
+const writtenText = `/** What the service writes into every document. Dates are ISO 8601. */
 interface Written {
   readonly _id: string;
   readonly isDeleted: boolean;
@@ -23,7 +19,14 @@ interface Written {
   readonly updatedAt: string;
 }
 
-interface Presence {
+`;
+
+/** What every text of types begins with: the words of JSON, of documents and of conditions (contract 2, "Types"). */
+const preamble = `/** The collections of this project, as \`GET /api/types.ts\` describes them. Made by the service; fetch it again after a change. */
+
+${jsonText}type Scalar = string | number | boolean | null;
+
+${writtenText}interface Presence {
   $exists?: boolean;
   $eq?: null;
   $ne?: null;
@@ -187,6 +190,14 @@ export const typesText = (collections: readonly Collection[], keyKind: KeyKind):
   return `${text}}\n`;
 };
 
-/** The current collections of a project as TypeScript, for a key. */
-export const getTypes = async (project: Project, keyKind: KeyKind): Promise<string> =>
-  typesText(await activeCollections(project), keyKind);
+const titled = (name: string): string =>
+  name.replaceAll(/(?:^|[_-]+)([a-z0-9])/gi, (_, letter: string) => letter.toUpperCase());
+
+/** One collection as TypeScript, to copy: what a document has, and what an insert needs. */
+export const collectionText = (collection: Collection, keyKind: KeyKind): string => {
+  const [document, insert] = linesOf(collection, new Set([collection.name]), keyKind);
+  const type = (name: string, line = '') =>
+    `export type ${name} = ${line.slice(line.indexOf(': ') + 2).replaceAll(/^ {4}/gm, '')};\n`;
+  const types = `${type(titled(collection.name), document)}\n${type(`New${titled(collection.name)}`, insert)}`;
+  return `${/\bJson(?:Object)?\b/.test(types) ? `${jsonText}\n` : ''}${writtenText}${types}`;
+};

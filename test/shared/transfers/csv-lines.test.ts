@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { UnreadableFile } from '../../../shared/transfers/csv-format.ts';
 import { csvLines } from '../../../shared/transfers/csv-lines.ts';
-import { type ImportLine, UnreadableFile } from '../../../shared/transfers/import-lines.ts';
+import type { ImportLine } from '../../../shared/transfers/import-lines.ts';
 import { schemaFree } from '../documents/collections.ts';
 
 /** What is read of a file that comes in two pieces, and what ends it. */
