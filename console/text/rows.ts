@@ -54,4 +54,11 @@ export const rows = {
     freeze: 'Freeze the first column',
     panel: 'Width of the document',
   },
+  fields: {
+    addTag: 'Add one',
+    chooseFile: 'Choose a file',
+    fileHint: 'Part of the name',
+    removeTag: (tag: string, field: string) => `Remove ${tag} from ${field}`,
+    zone: (zone: string) => `time in ${zone}`,
+  },
 };

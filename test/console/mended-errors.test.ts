@@ -16,13 +16,13 @@ beforeAll(async () => {
       schema: [
         { key: 'title', type: 'String' },
         { key: 'meta', type: 'Object' },
-        { key: 'tags', type: 'Array', items: { type: 'String' } },
-        { key: 'when', type: 'Date' },
+        { key: 'tags', type: 'Array', items: { type: 'Number' } },
+        { key: 'when', type: 'Ref', ref: 'events' },
       ],
     },
   ]);
   for (const title of ['Fair', '', '   ']) await project.api('POST', '/api/data/events', { body: { title } });
-  await project.api('POST', '/api/data/events', { body: { tags: ['no title'] } });
+  await project.api('POST', '/api/data/events', { body: { tags: [5] } });
   const path = `/projects/${project.id}/documents/events`;
   base = `${inject('stack').dashboardUrl}${path}`;
   opened = await openAs(browser, project.developer, path);
@@ -47,23 +47,23 @@ describe('errors in the console', () => {
       .toEqual([
         'meta is not valid JSON from character 2 on.',
         'tags is not valid JSON.',
-        expect.stringMatching(/^when must be a Date/),
+        expect.stringMatching(/^when must be a Ref/),
       ]);
     expect(await obstacles(page)).toEqual([]);
     await page.getByRole('link', { name: 'JSON', exact: true }).click();
     await expect.poll(async () => (await wrongs())[0]?.split('\n').length).toBe(3);
     await page.getByRole('link', { name: 'Form', exact: true }).click();
     await page.getByRole('textbox', { name: 'meta', exact: true }).fill('{"a":1}');
-    await page.getByRole('textbox', { name: 'tags', exact: true }).fill('["a"]');
+    await page.getByRole('textbox', { name: 'tags', exact: true }).fill('[1]');
     await expect.poll(async () => (await wrongs()).length).toBe(1);
     await insert.click();
-    await page.getByRole('textbox', { name: 'when', exact: true }).fill('2026-01-02T00:00:00Z');
+    await page.getByRole('textbox', { name: 'when', exact: true }).fill('a'.repeat(24));
     await expect.poll(wrongs).toEqual([]);
     await page.getByRole('link', { name: 'JSON', exact: true }).click();
     const editor = page.getByRole('textbox', { name: 'Document, as JSON' });
     await editor.fill('{"when": "soon"}');
     await insert.click();
-    await expect.poll(wrongs).toEqual([expect.stringMatching(/^when must be a Date/)]);
+    await expect.poll(wrongs).toEqual([expect.stringMatching(/^when must be a Ref/)]);
     await editor.fill('{"title": "Mended"}');
     await expect.poll(wrongs).toEqual([]);
     await insert.click();

@@ -1,15 +1,19 @@
 import { useId } from 'preact/hooks';
 import type { Bounds } from '../../../shared/collections/schema/field-bounds.ts';
 import { isNumber, isScalar } from '../../../shared/collections/schema/field-types.ts';
+import { rows } from '../../text/rows.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { bytesText } from '../../ui/bytes.tsx';
 import { useMended } from '../../ui/form.tsx';
 import { Wrong } from '../../ui/wrong.tsx';
 import { boundHints, unitsFor } from '../schema/bounds-draft.ts';
+import { DateInput, localText, timeZone } from './date-input.tsx';
+import { FilePicker, holdsFile } from './file-picker.tsx';
 import { RefLink } from './ref-link.tsx';
 import { RefPicker } from './ref-picker.tsx';
 import type { ShownField } from './shown-fields.ts';
+import { TagInput, tagsOf } from './tag-input.tsx';
 
 interface Props {
   readonly field: ShownField;
@@ -66,6 +70,10 @@ export const ValueInput = ({ field, text, empty, onType, id, described, invalid,
     'aria-describedby': described,
     'aria-invalid': invalid ? ('true' as const) : undefined,
   };
+  const local = type === 'Date' ? localText(text) : undefined;
+  if (local !== undefined) return <DateInput local={local} onType={onType} common={common} />;
+  const tags = rules?.items?.type === 'String' ? tagsOf(text) : undefined;
+  if (tags) return <TagInput {...{ tags, onType, empty, common }} field={field.key} />;
   if (allowed)
     return (
       <select {...common} class="input" value={text} onInput={(event) => onType(event.currentTarget.value)}>
@@ -121,12 +129,14 @@ export const ValueField = ({ field, text, empty, unread, wrong: said, onType: on
         {isLong ? <span class="label mono">{key}</span> : <label for={id}>{key}</label>}
         <span id={`${id}-hint`} class="hint small">
           {ref === undefined ? type : `${type} → ${ref}`}
+          {type === 'Date' && ` · ${rows.fields.zone(timeZone())}`}
           {required && ` · ${t.documents.required}`}
           {boundHints(field.rules ?? {}).map((hint) => ` · ${hint}`)}
         </span>
         <span class="grow" />
         {ref !== undefined && <RefLink collectionName={ref} id={text} />}
         {ref !== undefined && <RefPicker collectionName={ref} onChoose={onType} />}
+        {type === 'String' && !field.rules?.enum && holdsFile(key, text) && <FilePicker onChoose={onType} />}
         {type === 'Date' && (
           <Button kind="plain" onClick={() => onType(new Date().toISOString())}>
             {t.documents.now}
