@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
 import type { Expression } from '../../collections/effects/effect.ts';
 import { usersCollection } from '../../collections/names.ts';
-import { isActive } from '../../collections/trash-conditions.ts';
+import { isActive, isTrashed } from '../../collections/trash-conditions.ts';
 import { AppError } from '../../core/errors.ts';
 import { type AccessContext, isClosed } from '../access/access.ts';
 import { wholeAt } from '../access/decide.ts';
@@ -44,9 +44,14 @@ const findSources = async (
   }
   if (readable === 'none') return new Map();
   const unreadable = await unreadableFor(context);
-  const condition = allOf([{ _id: { $in: [...ids] } }, isActive, ...(readable ? [readable.condition] : [])]);
   const names = [...paths, ownerFieldOf(collection.rls) ?? '_id'].map((path) => path.split('.', 1)[0] ?? '');
-  const projection = Object.fromEntries(names.map((name) => [name, 1]));
+  const projection = Object.fromEntries([...names, 'isDeleted'].map((name) => [name, 1]));
+  const [_id] = ids;
+  // MongoDB is fastest if it finds one document by its id alone.
+  const condition =
+    _id && ids.length === 1 && !readable
+      ? { _id }
+      : allOf([{ _id: { $in: [...ids] } }, isActive, ...(readable ? [readable.condition] : [])]);
   const joins = readable?.joins;
   const found = await boundedQuery(
     project,
@@ -58,10 +63,13 @@ const findSources = async (
         ? documents
             .aggregate<Document>([...matching(condition, joins), { $project: projection }], { maxTimeMS })
             .toArray()
-        : documents.find(condition, { projection, maxTimeMS }).toArray();
+        : documents
+            .find(condition, { projection, maxTimeMS, ...(ids.length === 1 && { limit: 1, singleBatch: true }) })
+            .toArray();
     },
   );
-  return new Map(found.map((document) => [String(document._id), sourceOf(unreadable, document)]));
+  const active = found.filter((document) => !isTrashed(document));
+  return new Map(active.map((document) => [String(document._id), sourceOf(unreadable, document)]));
 };
 
 const serverOf = (context: AccessContext): AccessContext => ({ ...context, caller: { kind: 'secret' } });
