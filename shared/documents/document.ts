@@ -62,17 +62,26 @@ export interface Counting {
   readonly operators: MongoDocument;
 }
 
-const isCounted = { $or: [{ $eq: [{ $type: stored }, 'missing'] }, isWhole] };
+/** MongoDB compares an array by its elements, and a Decimal like other numbers; neither is a revision. */
+const isNumber = { $not: { $type: ['array', 'decimal'] } };
+
+/** `$bitsAllClear` matches whole numbers only. The same as an `$expr` costs MongoDB a sixth more per write. */
+const isCounted: MongoDocument = {
+  $or: [
+    { [revisionField]: { $gte: 0, $lt: Number.MAX_SAFE_INTEGER, $bitsAllClear: 0, ...isNumber } },
+    { [revisionField]: { $exists: false } },
+  ],
+};
 
 /** For documents written by the service. `$inc` fails or miscounts on values that are not whole numbers. */
 export const counting: Counting = {
-  where: { $expr: isCounted },
+  where: isCounted,
   operators: { $inc: { [revisionField]: 1 } },
 };
 
 /** For documents in which another program has stored something else. */
 const countingAnew: Counting = {
-  where: { $expr: { $not: [isCounted] } },
+  where: { $nor: [isCounted] },
   operators: { $set: { [revisionField]: 1 } },
 };
 

@@ -91,7 +91,7 @@ export const writeTombstone = async (
   // Tells the tombstones of this call from those that another one has not emptied yet.
   const _by = newId();
   const bury: AnyBulkWriteOperation = {
-    updateOne: { filter: { ...condition, ...counting.where }, update: burial(counting, { ...more, _by }) },
+    updateOne: { filter: allOf([condition, counting.where]), update: burial(counting, { ...more, _by }) },
   };
   const empty: AnyBulkWriteOperation = { updateOne: { filter: { _id, _by }, update: emptied(collection) } };
   try {

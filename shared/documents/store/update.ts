@@ -409,7 +409,8 @@ const writeFields = async (context: AccessContext, id: string, change: Fields): 
         const update = withOperations(change, settled, { ...stamps, $set: { ...fields, ...stamps.$set } });
         last = before;
         const { operations } = change;
-        const carryOut = (options: object) => documents.findOneAndUpdate({ ...filter, ...where }, update, options);
+        const carryOut = (options: object) =>
+          documents.findOneAndUpdate({ ...filter, $and: [...(filter.$and ?? []), where] }, update, options);
         const changing = before && { before, fields, operations };
         const write = isDirect
           ? writeDirectly(context, id, { fields, operations }, () => carryOut({ returnDocument: 'before' }))
