@@ -56,17 +56,21 @@ const providers = (): string =>
 /** In the browser, ids are texts. This lets the service's document validation run there without the database driver. */
 const ids = (): string => 'export class ObjectId { static createFromHexString(text) { return text; } }';
 
+/** Marks of effects at the time of a field, which only the service sets. */
+const crypto = (): string => 'export const hash = (_, text) => text;';
+
 const tables: Readonly<Record<string, () => string>> = {
   'basalt:rows': rows,
   'basalt:api': examples,
   'basalt:providers': providers,
   mongodb: ids,
+  'node:crypto': crypto,
 };
 
 const routeTables: Plugin = {
   name: 'route-tables',
   setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^(?:basalt:|mongodb$)/ }, ({ path }) => ({ path, namespace: 'tables' }));
+    onResolve({ filter: /^(?:basalt:|mongodb$|node:crypto$)/ }, ({ path }) => ({ path, namespace: 'tables' }));
     onLoad({ filter: /.*/, namespace: 'tables' }, ({ path }) => ({ contents: tables[path]?.() ?? '', loader: 'js' }));
   },
 };
