@@ -34,7 +34,11 @@ export const inOneGo = async (work: () => Promise<void>): Promise<void> => {
 };
 
 /** Routes that need a body but change nothing. */
-const reading: ReadonlySet<RowId> = new Set<RowId>(['aggregate-project-documents', 'sign-project-links']);
+const reading: ReadonlySet<RowId> = new Set<RowId>([
+  'aggregate-project-documents',
+  'sign-project-links',
+  'try-effects',
+]);
 
 /** The 401 codes of an access token. Other 401 are about a password, which must not be tried twice. */
 const ofToken: ReadonlySet<string> = new Set(['TOKEN_INVALID', 'TOKEN_MISSING']);

@@ -7,6 +7,8 @@ import {
   CollectionSavedAnswer,
   CollectionsQuery,
   DeletedAnswer,
+  EffectTrialAnswer,
+  EffectTrialBody,
   IndexAnswer,
   IndexPage,
   NewCollectionBody,
@@ -76,6 +78,24 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
       body: { operation: 'get', userId: '6743f0c2a91b5d0012ab34ce', document: { title: 'Hello', published: null } },
     },
     errors: ['INVALID_ID', 'VALIDATION_FAILED', 'DOCUMENT_NOT_FOUND'],
+  },
+  'try-effects': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/collections/{collectionName}/effects/try',
+    // A POST that only reads documents.
+    handsOut: ['documents:read'],
+    audit: false,
+    summary: 'Try effects: what a write would set, write and send',
+    body: EffectTrialBody,
+    response: { status: 200, body: EffectTrialAnswer },
+    example: {
+      body: {
+        operation: 'create',
+        document: { title: 'Hello' },
+        effects: [{ on: 'create', set: { subtitle: { $lower: { $doc: 'title' } } } }],
+      },
+    },
+    errors: ['INVALID_ID', 'INVALID_EFFECT', 'EFFECT_REFUSED', 'DOCUMENT_NOT_FOUND'],
   },
   'list-indexes': {
     method: 'GET',

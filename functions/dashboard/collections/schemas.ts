@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { effectEvents } from '../../../shared/collections/effects/effect.ts';
 import { triedOperations } from '../../../shared/collections/rules/rule.ts';
 import { isPlainObject } from '../../../shared/core/json.ts';
 import { hints } from '../../account-fields.ts';
@@ -188,6 +189,56 @@ export const TrialAnswer = success(
     status: v.number(),
     code: v.optional(v.string()),
     parts: v.array(v.object({ path: v.string(), outcome: v.picklist(['true', 'false', 'unknown']) })),
+  }),
+);
+
+export const EffectTrialBody = strictBody({
+  operation: v.picklist(effectEvents, `must be one of ${effectEvents.join(', ')}`),
+  documentId: v.optional(text),
+  document: v.optional(anyDocument),
+  changes: v.optional(anyDocument),
+  userId: v.optional(text),
+  effects,
+});
+
+const Refusal = v.object({ status: v.number(), code: v.string(), message: v.string() });
+const TriedFields = v.array(
+  v.object({
+    field: v.string(),
+    before: v.optional(v.unknown()),
+    after: v.optional(v.unknown()),
+    isLong: v.optional(v.literal(true)),
+  }),
+);
+
+export const EffectTrialAnswer = success(
+  v.object({
+    refused: v.optional(Refusal),
+    effects: v.array(
+      v.object({
+        at: v.string(),
+        state: v.picklist(['runs', 'refused', 'skipped', 'otherWrite', 'notReached']),
+        set: TriedFields,
+        writes: v.array(
+          v.object({
+            op: v.picklist(['insert', 'update', 'delete', 'check']),
+            collection: v.string(),
+            id: v.optional(v.string()),
+            fields: TriedFields,
+            refused: v.optional(Refusal),
+          }),
+        ),
+        mails: v.array(
+          v.object({
+            template: v.string(),
+            hasTemplate: v.boolean(),
+            to: v.optional(v.string()),
+            reason: v.optional(v.string()),
+          }),
+        ),
+        refused: v.optional(Refusal),
+      }),
+    ),
   }),
 );
 

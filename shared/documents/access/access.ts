@@ -13,11 +13,19 @@ export interface CollectionAccess {
   readonly caller: Caller;
 }
 
+/** Hears of each effect of a write, by its path: whether its condition holds, and then what it sets. */
+export type EffectListener = (
+  at: string,
+  step: { readonly applies: boolean } | { readonly set: readonly (readonly [field: string, value: unknown])[] },
+) => void;
+
 /** The same, with the project. */
 export interface AccessContext extends CollectionAccess {
   readonly project: Project;
   /** Set for imports and for writes made by an effect: of the collection's effects, only `set` runs. */
   readonly runsOnlySets?: true;
+  /** Of a dry run. */
+  readonly onEffect?: EffectListener;
 }
 
 /** The error of a request that needs a user (401). */

@@ -42,7 +42,7 @@ export const copy = (value: unknown): unknown => {
 };
 
 /** A stored value as JSON, as a body would contain it. */
-const asJson = (value: unknown): unknown =>
+export const asJson = (value: unknown): unknown =>
   value === null || (typeof value !== 'object' && typeof value !== 'bigint')
     ? value
     : JSON.parse(JSON.stringify(wireDocument({ value: copy(value) }))).value;

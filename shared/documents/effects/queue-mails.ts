@@ -34,7 +34,8 @@ const shownUser = async (project: Project, user: JsonObject | undefined): Promis
   return JSON.parse(JSON.stringify(Object.fromEntries(shown.map((name) => [name, user[name]]))));
 };
 
-const receiverOf = async (project: Project, { kind, to }: PendingMail): Promise<MailOfEffect['to']> => {
+/** The address that a pending email reaches, or why none. */
+export const receiverOf = async (project: Project, { kind, to }: PendingMail): Promise<MailOfEffect['to']> => {
   if (to === '') return { address: undefined, reason: 'There is no address: the field is empty, or there is no user' };
   if (kind !== 'user') return { address: to };
   const user = await userOf(project, to);

@@ -126,6 +126,7 @@ export const computeFields = async (
   for (const effect of effects.filter(({ on, set, mail }) => (set.length > 0 || mail) && on.includes(event))) {
     const applies = await chosenBy(context, known, effect, current);
     const documents = current.filter((_each, index) => applies[index]).map(({ document }) => document);
+    context.onEffect?.(effect.at, { applies: documents.length > 0 });
     if (documents.length === 0) continue;
     if (effect.mail && !context.runsOnlySets) {
       for (const [index, each] of computed.entries()) if (applies[index]) each.mails.push(effect);
@@ -139,6 +140,7 @@ export const computeFields = async (
       try {
         const values = effect.set.map(([field, value]) => [field, compute(value, field, sources(each))] as const);
         for (const [field, value] of values) computed[index]?.values.set(field, value);
+        context.onEffect?.(effect.at, { set: values });
         const made = values.map(([field, value]) => [field, asStored(context, field, value)]);
         return { ...each, document: { ...document, ...Object.fromEntries(made) } };
       } catch (error) {

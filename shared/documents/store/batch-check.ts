@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ObjectId } from 'mongodb';
 import { countEffectWrites, effectTargets } from '../../collections/effects/effect.ts';
 import { isShownIn } from '../../collections/trash-conditions.ts';
@@ -13,11 +14,14 @@ import { type Document, documentNotFound, type JsonObject, revisionOf } from '..
 import { runsEffects } from '../effects/set-fields.ts';
 import { appliedBy } from './applied.ts';
 import { type BatchWrite, eventsOf, performWrite } from './batch-writes.ts';
+import { mayBeFollowed } from './cascade-records.ts';
 import { meetsAll } from './element-match.ts';
 import type { Guard } from './guarded-write.ts';
 import { madeOf, requireInsertAccess } from './insert.ts';
 import type { FieldOperation } from './operations.ts';
 import { conditionFailed, type Preconditions, parseWriteCondition, revisionMismatch } from './preconditions.ts';
+import { requireReferences } from './references.ts';
+import { requireUnrestricted } from './restrict.ts';
 import type { Settle } from './settle-update.ts';
 import { findUnmet, planFor, writable } from './update.ts';
 import { sizeOf } from './validate.ts';
@@ -119,13 +123,17 @@ const previewChange = async (
 
 const trashed = (): JsonObject => ({ isDeleted: true, deletedAt: new Date(clock.now()) });
 
-const changeOf = async (write: Extract<BatchWrite, { op: 'update' | 'delete' }>): Promise<Change> => {
+/** `previewsEffects`: no other write of the request changes what the effects of the collection read. */
+const changeOf = async (
+  write: Extract<BatchWrite, { op: 'update' | 'delete' }>,
+  previewsEffects = false,
+): Promise<Change> => {
   const { access, ifMatch, where } = write;
   const asked = { ifMatch, where };
   if (!obeysRules(access)) requireWriteAccess(access);
   if (write.op === 'delete') return { operation: 'delete', fields: trashed(), guards: [], asked };
   const { plan, fields, settle } = await planFor(access, write.changes);
-  const known = runsEffects(access, 'update') ? undefined : settle;
+  const known = runsEffects(access, 'update') && !previewsEffects ? undefined : settle;
   return { operation: 'update', fields, operations: plan.operations, guards: plan.guards, settle: known, asked };
 };
 
@@ -191,4 +199,53 @@ export const previewWrites = async (
     const isEffective = eventsOf(write).some((event) => countEffectWrites(collection, event) > 0);
     for (const target of isEffective ? effectTargets(collection) : []) state.affected.add(target);
   }
+};
+
+/** A document before and after a write, as far as both are known. */
+export interface PreviewedWrite {
+  readonly before?: Document | undefined;
+  readonly after?: Document | undefined;
+}
+
+const findOne = async ({ access: { project, collection }, id }: BatchWrite): Promise<Document | null> =>
+  onProject(project, (db) => db.collection<Document>(collection.name).findOne({ _id: id }, { maxTimeMS }));
+
+/** The fields that a write sets to other values. */
+const changedFields = (before: Document, after: Document): JsonObject =>
+  Object.fromEntries(Object.entries(after).filter(([name, value]) => !isDeepStrictEqual(value, before[name])));
+
+/**
+ * What a write would store, with the effects of its collection that set fields, and without storing it. Throws the
+ * errors of the write, except for unique values that are taken. `left` has documents as earlier previewed writes
+ * leave them, and gets this one.
+ */
+export const previewWrite = async (write: BatchWrite, left: Map<string, Document>): Promise<PreviewedWrite> => {
+  const { access, id } = write;
+  const { project, collection } = access;
+  const name = nameOf(access, id);
+  const earlier = left.get(name);
+  if (write.op === 'check') {
+    if (earlier) await requireMet(access, earlier, write, true);
+    else await performWrite(write);
+    return {};
+  }
+  if (write.op === 'insert') {
+    const after = await previewInsert(write);
+    if (obeysRules(access)) await requireCreate(access, after);
+    await requireReferences(access, after);
+    left.set(name, after);
+    return { after };
+  }
+  const before = earlier ?? (await findOne(write)) ?? undefined;
+  const change = await changeOf(write, true);
+  const after = await previewChange(access, before ?? null, change, earlier !== undefined);
+  if (!before || !after) return {};
+  if (write.op === 'update') await requireReferences(access, changedFields(before, after));
+  else if (mayBeFollowed(project, collection.name, 'trash')) {
+    const at = new Date(clock.now());
+    const removed = { collection: collection.name, ids: [id], kind: 'trash', wasActive: true, at } as const;
+    await requireUnrestricted(access, removed);
+  }
+  left.set(name, after);
+  return { before, after };
 };

@@ -98,13 +98,20 @@ const noId = (): never => {
   throw new AppError('INVALID_BODY', '"$id" cannot be used in a write of an effect.');
 };
 
+/** How the writes of effects are carried out: a dry run previews them and goes through all, also after an error. */
+export interface WriteHandler {
+  readonly perform: (write: BatchWrite, place: Running['place']) => Promise<unknown>;
+  readonly onRefused?: (error: unknown, place: Running['place']) => void;
+}
+
 const performOne = async (
   running: Running,
   effectWrite: EffectWrite,
   sources: EffectSources,
   known: ReadonlyMap<string, Collection>,
+  { perform, onRefused }: WriteHandler,
 ): Promise<void> => {
-  const { asking, trusted } = running;
+  const { asking, trusted, place } = running;
   const { project } = asking;
   let write: BatchWrite | undefined;
   try {
@@ -117,14 +124,20 @@ const performOne = async (
     });
     const isHidden = !trusted && write.op !== 'insert' && !(await readsAll(asking));
     if (isHidden && !(await findReadable(asking, write))) throw documentNotFound();
-    await performWrite(write);
+    await perform(write, place);
   } catch (error) {
     // Values come from the document that was written, so their errors are the caller's.
-    throw await refusedWrite(running, write, error);
+    const refused = await refusedWrite(running, write, error);
+    if (!onRefused) throw refused;
+    onRefused(refused, place);
   }
 };
 
-const runCause = async ({ context, event, written }: EffectCause): Promise<void> => {
+/** Carries out the writes that effects make after documents were written. Throws 409 `EFFECT_REFUSED`. */
+export const runCause = async (
+  { context, event, written }: EffectCause,
+  handler: WriteHandler = { perform: performWrite },
+): Promise<void> => {
   const { effects, known } = await effectsOf(context.project, context.collection);
   for (const [number, effect] of effects.entries()) {
     const isTimed = typeof event === 'object';
@@ -132,6 +145,7 @@ const runCause = async ({ context, event, written }: EffectCause): Promise<void>
     if (effect.writes.length === 0 || !runs) continue;
     const applies = isTimed ? written.map(() => true) : await chosenBy(context, known, effect, written);
     const chosen = written.filter((_each, at) => applies[at]);
+    context.onEffect?.(effect.at, { applies: chosen.length > 0 });
     if (chosen.length === 0) continue;
     const parts = expressionsOf({ set: [], writes: effect.writes });
     const documents = chosen.map(({ document }) => document);
@@ -141,7 +155,7 @@ const runCause = async ({ context, event, written }: EffectCause): Promise<void>
         const collection = targetOf(known, write);
         const place = { index: subject.index, effect: number, write: at };
         const running = { asking: { ...context, collection }, trusted: effect.trusted, place };
-        await performOne(running, write, sourcesOf(subject), known);
+        await performOne(running, write, sourcesOf(subject), known, handler);
       }
     }
   }

@@ -311,6 +311,7 @@ describe('the files that send commands', () => {
     'access/bind.ts',
     'access/try-rules.ts',
     'effects/queue-mails.ts',
+    'effects/try-effects.ts',
     'effects/wake.ts',
     'files.ts',
     'query/bounded-query.ts',

@@ -140,6 +140,7 @@ const handedOut: Readonly<Record<string, 'own' | 'body' | readonly string[]>> = 
   'update-collection': 'own',
   'delete-collection': 'own',
   'try-rules': ['documents:read'],
+  'try-effects': ['documents:read'],
   'create-index': 'own',
   'delete-index': 'own',
   // Documents that are written from then on are stored at the new database, and read from it.

@@ -305,6 +305,14 @@ const bodies = {
     document: { n: 1 },
     changes: { n: 2 },
   },
+  'try-effects': {
+    operation: 'update',
+    userId: 'a'.repeat(24),
+    documentId: 'b'.repeat(24),
+    document: { n: 1 },
+    changes: { n: 2 },
+    effects: [],
+  },
   'create-user': { email: 'sample@example.com', password: 'sample-password', name: 'sample' },
   'update-user': { email: 'sample@example.com', password: 'sample-password', disabled: false, name: 'sample' },
 } satisfies Readonly<Partial<Record<WithBody<Row>, unknown>>>;
