@@ -33,6 +33,7 @@ const Trash = lazy(() => import('./pages/documents/trash.tsx').then((page) => pa
 const Schema = lazy(() => import('./pages/schema/schema.tsx').then((page) => page.Schema));
 const Access = lazy(() => import('./pages/access/access.tsx').then((page) => page.Access));
 const AccessOverview = lazy(() => import('./pages/access/access-overview.tsx').then((page) => page.AccessOverview));
+const Effects = lazy(() => import('./pages/effects/effects.tsx').then((page) => page.Effects));
 const Indexes = lazy(() => import('./pages/documents/indexes.tsx').then((page) => page.Indexes));
 const Transfers = lazy(() => import('./pages/documents/transfers.tsx').then((page) => page.Transfers));
 const NewCollection = lazy(() => import('./pages/schema/new-collection.tsx').then((page) => page.NewCollection));
@@ -64,6 +65,7 @@ const Signed = ({ path }: { readonly path: string }) => (
         <Route path="/projects/:projectId/documents/:collectionName/trash" component={Trash} />
         <Route path="/projects/:projectId/documents/:collectionName/schema" component={Schema} />
         <Route path="/projects/:projectId/documents/:collectionName/access" component={Access} />
+        <Route path="/projects/:projectId/documents/:collectionName/effects" component={Effects} />
         <Route path="/projects/:projectId/documents/:collectionName/indexes" component={Indexes} />
         <Route path="/projects/:projectId/documents/:collectionName/transfers" component={Transfers} />
         <Route path="/projects/:projectId/new-collection" component={NewCollection} />

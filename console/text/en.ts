@@ -732,6 +732,7 @@ export const en = {
       aggregate: 'Aggregate',
       schema: 'Schema',
       access: 'Access',
+      effects: 'Effects',
       indexes: 'Indexes',
       trash: 'Trash',
       transfers: 'Import and export',
@@ -789,11 +790,6 @@ export const en = {
     keepTrashed: 'Documents in the trash count too',
     add: 'Add an entry',
     remove: (number: number) => `Remove entry ${number}`,
-  },
-  effects: {
-    title: 'Effects',
-    text: 'Fields that the service computes when a document is written, for example a price or a total. A list of objects with on, where, set and trusted.',
-    json: 'Effects as JSON',
   },
   changes: {
     title: 'Changes feed',

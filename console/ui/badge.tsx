@@ -5,6 +5,6 @@ export const Badge = ({
   kind,
   children,
 }: {
-  readonly kind?: 'good' | 'warning' | 'danger';
+  readonly kind?: 'good' | 'warning' | 'danger' | undefined;
   readonly children: ComponentChildren;
 }) => <span class={kind ? `badge ${kind}` : 'badge'}>{children}</span>;

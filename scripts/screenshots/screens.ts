@@ -86,6 +86,7 @@ export const screens: readonly Screen[] = [
   { name: 'aggregate', path: '/documents/plants/aggregate', act: press('Run') },
   { name: 'schema', path: '/documents/plants/schema' },
   { name: 'access', path: '/documents/orders/access' },
+  { name: 'effects', path: '/documents/orders/effects', act: press('Run') },
   { name: 'access-overview', path: '/access' },
   { name: 'indexes', path: '/documents/plants/indexes' },
   { name: 'trash', path: '/documents/plants/trash' },

@@ -143,6 +143,7 @@ export const seed = async ({ baseUrl, dashboardUrl }: Addresses): Promise<Seeded
     await dashboard('POST', `${own}/collections`, {
       name: 'orders',
       schema: shop.orders,
+      effects: shop.effects,
       rls: { enabled: true, mode: 'private', ownerField: 'customer' },
     });
     await dashboard('POST', `${own}/collections`, { name: 'journal', schema: null });

@@ -65,6 +65,13 @@ export const shop = {
     { key: 'state', type: 'String', default: 'open' },
     { key: 'customer', type: 'String' },
   ],
+  effects: [
+    {
+      on: 'update',
+      where: { before: { state: 'open' }, after: { state: 'sent' } },
+      mail: { template: 'order-sent', to: { $emailOf: 'customer' } },
+    },
+  ],
   users: [
     { key: 'email', type: 'String', required: true, unique: true },
     { key: 'password', type: 'String', required: true },

@@ -53,7 +53,14 @@ const complete = file(
         { key: 'shop', type: 'String' },
         { key: 'paid', type: 'Boolean' },
       ],
-      effects: [{ on: ['create', 'update'], where: { shop: 'a' }, set: { paid: false } }],
+      effects: [
+        { on: ['create', 'update'], where: { shop: 'a' }, set: { paid: false } },
+        {
+          on: 'create',
+          writes: [{ op: 'insert', collection: 'shops', document: { code: { $doc: 'shop' } } }],
+          mail: { template: 'order-confirmation', to: { $user: 'email' } },
+        },
+      ],
       rls: rulesOf({ shop: { $in: { $from: 'shops', select: 'code', where: { open: true } } } }),
     },
     shops: {

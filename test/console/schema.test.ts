@@ -202,24 +202,6 @@ test('unique combinations of fields are typed, saved and removed', async () => {
   await expect.poll(saved).toBeUndefined();
 });
 
-test('effects are typed as JSON, errors name their path, and an empty list ends them', async () => {
-  const effects = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Effects' }) });
-  const saved = async () => (await savedOf('orders')).effects;
-  const type = async (value: unknown) => {
-    await effects.getByLabel('Effects as JSON').fill(JSON.stringify(value));
-    await effects.getByRole('button', { name: 'Save', exact: true }).click();
-  };
-  await page.goto(url('/documents/orders/schema'));
-  await type([{ on: 'create', set: { nothing: 1 } }]);
-  await effects.getByText('effects.0.set.nothing names a field').first().waitFor();
-  const wanted = [{ on: 'create', set: { count: { $add: [1, 2] } } }];
-  await type(wanted);
-  await expect.poll(saved).toEqual(wanted);
-  expect(await obstacles(page)).toEqual([]);
-  await type([]);
-  await expect.poll(saved).toBeUndefined();
-});
-
 test('value limits are typed as plain text, survive a save, and apply to the form of a document', async () => {
   await page.goto(url('/new-collection'));
   await page.getByLabel('Name', { exact: true }).fill('goods');

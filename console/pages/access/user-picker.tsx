@@ -44,10 +44,13 @@ export const UserSearch = ({
 export const UserPicker = ({
   projectId,
   user,
+  none = access.tried.noUser,
   onChoose,
 }: {
   readonly projectId: string;
   readonly user: ChosenUser | undefined;
+  /** Shown if no user is chosen. */
+  readonly none?: string;
   readonly onChoose: (user: ChosenUser | undefined) => void;
 }) => {
   const choosing = useSignal(false);
@@ -58,7 +61,7 @@ export const UserPicker = ({
     <div class="field">
       <span class="label">{access.tried.user}</span>
       <div class="row">
-        <span class="user-name">{user?.name ?? access.tried.noUser}</span>
+        <span class="user-name">{user?.name ?? none}</span>
         <Button onClick={show(true)}>{access.tried.chooseUser}</Button>
         {user && (
           <Button kind="plain" onClick={() => onChoose(undefined)}>

@@ -4,12 +4,12 @@ import { t } from '../../text/words.ts';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 
-const parts = ['documents', 'aggregate', 'schema', 'access', 'indexes', 'trash', 'transfers'] as const;
+const parts = ['documents', 'aggregate', 'schema', 'access', 'effects', 'indexes', 'trash', 'transfers'] as const;
 export type CollectionPart = (typeof parts)[number];
 
 /** Users have routes of their own. */
 const partsOf = (collectionName: string): readonly CollectionPart[] =>
-  parts.filter((part) => !['access', 'aggregate'].includes(part) || collectionName !== 'users');
+  parts.filter((part) => !['access', 'aggregate', 'effects'].includes(part) || collectionName !== 'users');
 
 /** A page of one collection, with links to the others. */
 export const CollectionPage = ({

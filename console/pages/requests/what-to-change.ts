@@ -4,7 +4,7 @@ import type { Place } from '../../ui/places.ts';
 
 export type Rejected = Item<'list-refusals'>;
 
-type Part = 'access' | 'schema' | 'indexes' | 'trash';
+type Part = 'access' | 'effects' | 'schema' | 'indexes' | 'trash';
 
 /** The parts of the collection that decide about a code. */
 const collectionParts: Readonly<Record<string, readonly Part[]>> = {
@@ -17,7 +17,7 @@ const collectionParts: Readonly<Record<string, readonly Part[]>> = {
   DOCUMENT_NOT_FOUND: ['access', 'trash'],
   FIELD_PROTECTED: ['schema'],
   VALIDATION_FAILED: ['schema'],
-  EFFECT_REFUSED: ['schema'],
+  EFFECT_REFUSED: ['effects', 'schema'],
   STILL_REFERENCED: ['schema'],
   CHANGES_NOT_ENABLED: ['schema'],
   SEARCH_NOT_ENABLED: ['schema'],

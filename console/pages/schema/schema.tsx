@@ -9,10 +9,9 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { Waiting } from '../../ui/waiting.tsx';
 import { CollectionPage } from '../documents/collection-page.tsx';
-import { EffectsForm } from '../documents/effects-form.tsx';
 import { SchemaForm } from './schema-form.tsx';
 
-/** The schema of a collection, its effects and changes feed, and its deletion. */
+/** The schema of a collection with its changes feed, and its deletion. */
 export const Schema = () => {
   const { projectId = '', collectionName = '' } = useRoute().params;
   const { route } = useLocation();
@@ -26,9 +25,6 @@ export const Schema = () => {
       {collection && (
         <div class="stack schema">
           <SchemaForm key={collectionName} projectId={projectId} collection={collection} />
-          {collectionName !== 'users' && (
-            <EffectsForm key={JSON.stringify([collection.effects])} projectId={projectId} collection={collection} />
-          )}
           <div class="row">
             <Button
               kind="danger"

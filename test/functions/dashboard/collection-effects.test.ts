@@ -289,3 +289,17 @@ test('400 INVALID_EFFECT for an effect of updates that sets the partition, 200 f
   });
   expect(await edit('create')).toMatchObject({ status: 200 });
 });
+
+test('the audit trail names effects among the changed fields', async () => {
+  const at = `/api/projects/${project.id}/audit`;
+  interface Entry {
+    readonly action: string;
+    readonly target: { readonly collectionName?: string };
+    readonly fields: readonly string[];
+  }
+  await collections('POST', '', { name: 'audited', schema });
+  await collections('PUT', '/audited', { effects: [] });
+  const { body } = await project.developer.dashboard<{ data: { items: readonly Entry[] } }>('GET', at);
+  const found = body.data.items.find(({ target }) => target.collectionName === 'audited');
+  expect(found).toMatchObject({ action: 'update-collection', fields: ['effects'] });
+});

@@ -1,0 +1,208 @@
+import { type Collection, type EffectInput, type Field, ownerFieldOf } from '../../../shared/collections/collection.ts';
+
+/** The templates of effects, in the order of the page. */
+export const templateIds = ['copy', 'total', 'counter', 'stock', 'mail'] as const;
+export type TemplateId = (typeof templateIds)[number];
+
+/** What a template needs from the project. */
+export interface TemplateSources {
+  readonly collection: Collection;
+  readonly known: readonly Collection[];
+  /** Names or keys of email templates. */
+  readonly mails: readonly string[];
+}
+
+export type Values = Readonly<Record<string, string>>;
+type Option = readonly [value: string, label: string];
+
+/** A question of a template. One without options takes a typed value. */
+export interface Question {
+  readonly name: string;
+  readonly options?: readonly Option[];
+}
+
+const same = (names: readonly string[]): readonly Option[] => names.map((name) => [name, name]);
+
+const schemaOf = ({ schema, rls }: Collection): readonly Field[] =>
+  (schema ?? []).filter(({ key }) => key !== ownerFieldOf(rls));
+
+const targetOf = ({ collection, known }: TemplateSources, ref: string | undefined): Collection | undefined => {
+  const field = schemaOf(collection).find(({ key, type }) => key === ref && type === 'Ref');
+  return known.find(({ name }) => name === field?.ref);
+};
+
+/** Ref fields whose documents effects may write. */
+const refsOf = ({ collection, known }: TemplateSources): readonly string[] =>
+  schemaOf(collection).flatMap(({ key, type, ref }) =>
+    type === 'Ref' && ref !== 'users' && known.some(({ name }) => name === ref) ? [key] : [],
+  );
+
+const fieldsOf = (collection: Collection | undefined, ...types: readonly Field['type'][]): readonly string[] =>
+  collection ? schemaOf(collection).flatMap(({ key, type }) => (types.includes(type) ? [key] : [])) : [];
+
+/** Paths of values: own fields, and those of documents that Refs lead to. */
+const pathsOf = (sources: TemplateSources, type: Field['type']): readonly string[] => [
+  ...fieldsOf(sources.collection, type),
+  ...refsOf(sources).flatMap((ref) => fieldsOf(targetOf(sources, ref), type).map((field) => `${ref}.${field}`)),
+];
+
+const events: readonly Option[] = [
+  ['create', 'created'],
+  ['create update', 'createdOrUpdated'],
+];
+
+const mailEvents: readonly Option[] = [
+  ['create', 'created'],
+  ['update', 'updated'],
+];
+
+const onOf = ({ on = 'create' }: Values): unknown => (on.includes(' ') ? on.split(' ') : on);
+
+const copied = (sources: TemplateSources): readonly (readonly [path: string, type: Field['type']])[] =>
+  refsOf(sources).flatMap((ref) => {
+    const target = targetOf(sources, ref);
+    return (target ? schemaOf(target) : []).map(({ key, type }) => [`${ref}.${key}`, type] as const);
+  });
+
+/** The receivers of an email: the caller, users whose id a field has, and addresses in fields. */
+const receiversOf = ({ collection }: TemplateSources): readonly Option[] => {
+  const owner = ownerFieldOf(collection.rls);
+  const users = schemaOf(collection).flatMap(({ key, type, ref }) => (type === 'Ref' && ref === 'users' ? [key] : []));
+  return [
+    ['user', 'user'],
+    ...[...(owner ? [owner] : []), ...users].map((field): Option => [`emailOf ${field}`, `emailOf ${field}`]),
+    ...fieldsOf(collection, 'String').map((field): Option => [`doc ${field}`, `doc ${field}`]),
+    ['address', 'address'],
+  ];
+};
+
+const toOf = ({ to = 'user', address = '' }: Values): unknown => {
+  const [kind, field = ''] = to.split(' ');
+  if (kind === 'emailOf') return { $emailOf: field };
+  if (kind === 'doc') return { $doc: field, open: true };
+  return kind === 'address' ? address : { $user: 'email' };
+};
+
+/** A write that changes a number of the document that a Ref leads to. */
+const changing = (sources: TemplateSources, { ref = '', field = '' }: Values, by: unknown) => ({
+  op: 'update',
+  collection: targetOf(sources, ref)?.name ?? '',
+  id: { $doc: ref },
+  changes: { $inc: { [field]: by } },
+});
+
+interface Template {
+  /** The questions, whose options may depend on earlier answers. */
+  readonly questions: (sources: TemplateSources, values: Values) => readonly Question[];
+  readonly make: (sources: TemplateSources, values: Values) => readonly EffectInput[];
+}
+
+const calculations: Readonly<Record<string, string>> = { '×': '$multiply', '+': '$add', '−': '$subtract' };
+
+const templates: Readonly<Record<TemplateId, Template>> = {
+  copy: {
+    questions: (sources, { from }) => {
+      const type = copied(sources).find(([path]) => path === from)?.[1];
+      return [
+        { name: 'from', options: same(copied(sources).map(([path]) => path)) },
+        { name: 'to', options: same(type ? fieldsOf(sources.collection, type) : []) },
+        { name: 'on', options: events },
+      ];
+    },
+    make: (_sources, { from = '', to = '', ...rest }) => [{ on: onOf(rest), set: { [to]: { $doc: from } } }],
+  },
+  total: {
+    questions: (sources, { to }) => {
+      const numbers = pathsOf(sources, 'Number').filter((path) => path !== to);
+      return [
+        { name: 'to', options: same(fieldsOf(sources.collection, 'Number')) },
+        { name: 'first', options: same(numbers) },
+        { name: 'sign', options: same(Object.keys(calculations)) },
+        { name: 'second', options: same(numbers.toReversed()) },
+        { name: 'on', options: events },
+      ];
+    },
+    make: (_sources, { to = '', first = '', sign = '×', second = '', ...rest }) => [
+      { on: onOf(rest), set: { [to]: { [calculations[sign] ?? '$add']: [{ $doc: first }, { $doc: second }] } } },
+    ],
+  },
+  counter: {
+    questions: (sources, { ref }) => [
+      { name: 'ref', options: same(refsOf(sources)) },
+      { name: 'field', options: same(fieldsOf(targetOf(sources, ref), 'Number')) },
+    ],
+    make: (sources, values) => [
+      { on: 'create', writes: [changing(sources, values, 1)] },
+      { on: 'delete', writes: [changing(sources, values, -1)] },
+    ],
+  },
+  stock: {
+    questions: (sources, { ref }) => [
+      { name: 'ref', options: same(refsOf(sources)) },
+      { name: 'field', options: same(fieldsOf(targetOf(sources, ref), 'Number')) },
+      { name: 'by', options: [...same(fieldsOf(sources.collection, 'Number')), ['1', 'one']] },
+      {
+        name: 'back',
+        options: [
+          ['yes', 'givesBack'],
+          ['no', 'keeps'],
+        ],
+      },
+    ],
+    make: (sources, values) => {
+      const { by = '1', back } = values;
+      const amount = by === '1' ? 1 : { $doc: by };
+      const taken = { on: 'create', writes: [changing(sources, values, by === '1' ? -1 : { $minus: amount })] };
+      return back === 'no' ? [taken] : [taken, { on: 'delete', writes: [changing(sources, values, amount)] }];
+    },
+  },
+  mail: {
+    questions: (sources, { to }) => [
+      { name: 'template', options: same(sources.mails) },
+      { name: 'to', options: receiversOf(sources) },
+      ...(to === 'address' ? [{ name: 'address' }] : []),
+      { name: 'on', options: mailEvents },
+    ],
+    make: (_sources, { template = '', ...values }) => [{ on: onOf(values), mail: { template, to: toOf(values) } }],
+  },
+};
+
+/** The answers with the first option in place of one that is not offered, and the questions that they lead to. */
+const answered = ({ questions }: Template, sources: TemplateSources, given: Values) => {
+  let values: Values = {};
+  let asked: readonly Question[] = questions(sources, values);
+  for (let at = 0; at < asked.length; at += 1) {
+    const { name, options } = asked[at] as Question;
+    const value = given[name] ?? '';
+    const isOffered = !options || options.some(([option]) => option === value);
+    values = { ...values, [name]: isOffered ? value : (options?.[0]?.[0] ?? '') };
+    asked = questions(sources, values);
+  }
+  return { values, asked };
+};
+
+/** A template as far as it is filled in. */
+export interface FilledTemplate {
+  readonly questions: readonly (Question & { readonly value: string })[];
+  /** The first question without a possible answer; `undefined` if each has one. */
+  readonly lacks: string | undefined;
+  readonly effects: readonly EffectInput[];
+}
+
+export const fillTemplate = (id: TemplateId, sources: TemplateSources, given: Values): FilledTemplate => {
+  const template = templates[id];
+  const { values, asked } = answered(template, sources, given);
+  return {
+    questions: asked.map((question) => ({ ...question, value: values[question.name] ?? '' })),
+    lacks: asked.find(({ options }) => options?.length === 0)?.name,
+    effects: template.make(sources, values),
+  };
+};
+
+/** The number that a template changes, if it may become negative because it has no `min`. */
+export const unbounded = (id: TemplateId, sources: TemplateSources, { ref, field }: Values): string | undefined => {
+  if (id !== 'stock') return undefined;
+  const target = targetOf(sources, ref);
+  const number = target && schemaOf(target).find(({ key }) => key === field);
+  return number && number.min === undefined ? `${target.name}.${number.key}` : undefined;
+};

@@ -1,0 +1,126 @@
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import type { Collection, EffectInput } from '../../../shared/collections/collection.ts';
+import { Problem } from '../../api/problem.ts';
+import { request } from '../../api/request.ts';
+import { effects as texts } from '../../text/effects.ts';
+import { t } from '../../text/words.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { Form } from '../../ui/form.tsx';
+import { say } from '../../ui/toast.tsx';
+import { addEffects } from './add-effects.ts';
+import { AddFromTemplate } from './add-from-template.tsx';
+import { EffectCard, type EffectItem, objectIn } from './effect-card.tsx';
+import { TryEffects } from './try-effects.tsx';
+
+interface Props {
+  readonly projectId: string;
+  readonly collection: Collection;
+  readonly known: readonly Collection[];
+  /** The service's hints when the effects were saved. */
+  readonly hints: readonly string[];
+  readonly onSaved: (hints: readonly string[]) => void;
+}
+
+const maxEffects = 5;
+
+/** The effects as they would be saved. Throws a `Problem` for one that is no JSON object. */
+const effectsIn = (items: readonly EffectItem[]): readonly EffectInput[] =>
+  items.map(({ effect, text }, place) => (text === undefined ? effect : objectIn(text, `effects.${place}`)));
+
+/** The list of effects with templates, and a dry run of the list as it is now. */
+export const EffectsForm = ({ projectId, collection, known, hints, onSaved }: Props) => {
+  const { effects: saved = [] } = collection;
+  const count = useRef(saved.length);
+  const items = useSignal<readonly EffectItem[]>(saved.map((effect, id) => ({ id, effect })));
+  const show = (effects: readonly EffectInput[]) => {
+    const before = items.peek();
+    items.value = effects.map((effect) => {
+      const found = before.find((item) => item.effect === effect);
+      count.current += 1;
+      return found ?? { id: count.current, effect };
+    });
+  };
+  const shown = items.value.map(({ effect }) => effect);
+  const isChanged =
+    JSON.stringify(shown) !== JSON.stringify(saved) || items.value.some(({ text }) => text !== undefined);
+  const save = async () => {
+    const body = { effects: effectsIn(items.peek()) };
+    const { hints: said = [] } = await request('update-collection', {
+      projectId,
+      collectionName: collection.name,
+      body,
+    });
+    items.value = items.peek().map(({ id, effect }) => ({ id, effect }));
+    onSaved(said);
+    say(texts.saved);
+  };
+  const change = (id: number, changes: Partial<EffectItem>) => {
+    items.value = items.peek().map((item) => (item.id === id ? { ...item, ...changes } : item));
+  };
+  const moveUp = (place: number) => {
+    const next = [...items.peek()];
+    items.value = next.toSpliced(place - 1, 2, ...next.slice(place - 1, place + 1).toReversed());
+  };
+  const elsewhere = hints.filter((hint) => !/^effects\.\d/.test(hint));
+  return (
+    <div class="stack effects">
+      <p class="measure">{texts.text}</p>
+      <Form guarded touched={isChanged} ready={isChanged} act={t.acts.save} onSubmit={save}>
+        {(wrong) => (
+          <>
+            {items.value.length === 0 && <Empty text={texts.none} />}
+            <ol class="stack effect-list">
+              {items.value.map((item, place) => (
+                <EffectCard
+                  key={item.id}
+                  number={place + 1}
+                  item={item}
+                  collection={collection}
+                  known={known}
+                  wrong={wrong(`effects.${place}`)}
+                  hints={isChanged ? [] : hints.filter((hint) => hint.startsWith(`effects.${place}.`))}
+                  onChange={(changes) => change(item.id, changes)}
+                  onUp={place > 0 ? () => moveUp(place) : undefined}
+                  onRemove={() => {
+                    items.value = items.peek().filter(({ id }) => id !== item.id);
+                  }}
+                />
+              ))}
+            </ol>
+            {elsewhere.map((hint) => (
+              <p key={hint} class="note warning">
+                {hint}
+              </p>
+            ))}
+            {isChanged && <p class="muted">{texts.unsaved}</p>}
+          </>
+        )}
+      </Form>
+      <AddFromTemplate
+        projectId={projectId}
+        collection={collection}
+        known={known}
+        roomFor={(made) => addEffects(shown, made).length <= maxEffects}
+        onAdd={(made) => show(addEffects(shown, made))}
+        onWrite={() => {
+          const effect = { on: 'create', set: {} };
+          count.current += 1;
+          items.value = [...items.peek(), { id: count.current, effect, text: JSON.stringify(effect, null, 2) }];
+        }}
+      />
+      <TryEffects
+        projectId={projectId}
+        collection={collection}
+        known={known}
+        effectsNow={() => {
+          try {
+            return effectsIn(items.peek());
+          } catch (error) {
+            throw error instanceof Problem ? new Problem(error.status, { message: texts.noObject }) : error;
+          }
+        }}
+      />
+    </div>
+  );
+};
