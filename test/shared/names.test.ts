@@ -20,6 +20,7 @@ const others: readonly string[] = [
   'get-openapi',
   'get-project',
   'get-security',
+  'get-types',
   'get-user-security',
   'not-found',
   'refresh-developer',

@@ -205,9 +205,9 @@ const Refusal = v.object({ status: v.number(), code: v.string(), message: v.stri
 const TriedFields = v.array(
   v.object({
     field: v.string(),
-    before: v.optional(v.unknown()),
-    after: v.optional(v.unknown()),
-    isLong: v.optional(v.literal(true)),
+    before: v.optional(v.pipe(v.unknown(), v.metadata({ description: 'The value before the write.' }))),
+    after: v.optional(v.pipe(v.unknown(), v.metadata({ description: 'The value after the write.' }))),
+    isLong: v.optional(v.boolean()),
   }),
 );
 

@@ -78,6 +78,14 @@ const allowed: readonly string[] = [
   '(a.documents ?? 0)).slice(0, shownCollections)',
   ': [])))].slice(0, shownColumns)',
   'rows.slice(0, shownRows)',
+  'fields.slice(0, maxFields)',
+  ').slice(0, maxFields)',
+  // Bytes.
+  'file.slice(0, most)',
+  'sum.errors.slice(0, shownErrors)',
+  '.includes(words)).slice(0, mostShown)',
+  'Object.entries(data).slice(0, mostShown)',
+  ').slice(0, mostShown)',
   // The hexadecimal name of a room.
   'name.slice(0, 8)',
 ];
