@@ -1,6 +1,6 @@
 /** The texts of the page *Effects*, loaded with it. */
 export const effects = {
-  text: 'Effects compute fields, change other documents and send emails when a document is written. They run on the server, for apps too.',
+  text: 'Effects compute fields, change other documents and send emails when a document is written, or at a time. They run on the server, for apps too.',
   users: 'Users have no effects.',
   none: 'No effects yet. Add one from a template.',
   number: (number: number) => `Effect ${number}`,
@@ -25,6 +25,7 @@ export const effects = {
     counter: ['Keep a counter', 'In a referenced document, such as the comments of a post.'],
     stock: ['Decrease stock', 'Of a referenced document. Too little stock rejects the write.'],
     mail: ['Send an email', 'From a template, such as an order confirmation.'],
+    at: ['Publish at a time', 'Change a field at the time in a Date field, within a minute.'],
   },
   questions: {
     copy: { from: 'Field to copy', to: 'Copy into', on: 'When a document is' },
@@ -43,6 +44,7 @@ export const effects = {
       back: 'If the document is deleted',
     },
     mail: { template: 'Template', to: 'Send it to', address: 'Email address', on: 'When a document is' },
+    at: { field: 'Field with the time', to: 'Field to change', value: 'New value' },
   },
   options: {
     created: 'created',
@@ -85,6 +87,7 @@ export const effects = {
     passes: 'The write would succeed',
     rejected: 'The write would be rejected',
     returns: (status: number, code: string) => `${status} ${code}`,
+    timed: 'Runs at its time, not in a dry run',
     states: {
       runs: 'Runs',
       refused: 'Rejects the write',

@@ -170,6 +170,9 @@ describe('a template', () => {
       { to: 'emailOf buyer' },
       [{ on: 'create', mail: { template: 'order-confirmation', to: { $emailOf: 'buyer' } } }],
     ],
+    ['at', { to: 'published', value: 'true' }, [{ at: 'publishAt', set: { published: true } }]],
+    ['at', { to: 'status', value: 'paid' }, [{ at: 'publishAt', set: { status: 'paid' } }]],
+    ['at', { to: 'price', value: '2.5' }, [{ at: 'publishAt', set: { price: 2.5 } }]],
     [
       'mail',
       { to: 'address', address: 'a@b.de' },
@@ -198,7 +201,7 @@ describe('a template', () => {
   test('says what the collection lacks', () => {
     const free = { ...sources, collection: collection('notes', null), mails: [] };
     expect(templateIds.map((name) => fillTemplate(name, free, {}).lacks)).toEqual([
-      ...['from', 'to', 'ref', 'ref', 'template'],
+      ...['from', 'to', 'ref', 'ref', 'template', 'field'],
     ]);
   });
 

@@ -63,7 +63,7 @@ const Questions = ({
   const labels: Readonly<Record<string, string>> = texts.questions[id];
   return (
     <>
-      {filled.questions.map(({ name, value, options }) =>
+      {filled.questions.map(({ name, value, options, type }) =>
         options ? (
           <Select
             key={name}
@@ -77,7 +77,7 @@ const Questions = ({
             key={name}
             label={labels[name] ?? name}
             required
-            {...(name === 'address' && { type: 'email' as const })}
+            {...(type && { type })}
             value={value}
             onInput={(event) => onAnswer(name, event.currentTarget.value)}
           />

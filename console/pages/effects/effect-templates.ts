@@ -1,7 +1,7 @@
 import { type Collection, type EffectInput, type Field, ownerFieldOf } from '../../../shared/collections/collection.ts';
 
 /** The templates of effects, in the order of the page. */
-export const templateIds = ['copy', 'total', 'counter', 'stock', 'mail'] as const;
+export const templateIds = ['copy', 'total', 'counter', 'stock', 'mail', 'at'] as const;
 export type TemplateId = (typeof templateIds)[number];
 
 /** What a template needs from the project. */
@@ -19,6 +19,7 @@ type Option = readonly [value: string, label: string];
 export interface Question {
   readonly name: string;
   readonly options?: readonly Option[];
+  readonly type?: 'email';
 }
 
 const same = (names: readonly string[]): readonly Option[] => names.map((name) => [name, name]);
@@ -97,6 +98,15 @@ interface Template {
   readonly make: (sources: TemplateSources, values: Values) => readonly EffectInput[];
 }
 
+const fieldNamed = ({ collection }: TemplateSources, name: string | undefined): Field | undefined =>
+  schemaOf(collection).find(({ key }) => key === name);
+
+/** A typed value as one of the field's type. The service rejects a text that is no number. */
+const literalOf = (field: Field | undefined, text: string): unknown => {
+  if (field?.type === 'Number') return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
+  return field?.type === 'Boolean' ? text === 'true' : text;
+};
+
 const calculations: Readonly<Record<string, string>> = { '×': '$multiply', '+': '$add', '−': '$subtract' };
 
 const templates: Readonly<Record<TemplateId, Template>> = {
@@ -160,10 +170,24 @@ const templates: Readonly<Record<TemplateId, Template>> = {
     questions: (sources, { to }) => [
       { name: 'template', options: same(sources.mails) },
       { name: 'to', options: receiversOf(sources) },
-      ...(to === 'address' ? [{ name: 'address' }] : []),
+      ...(to === 'address' ? [{ name: 'address', type: 'email' as const }] : []),
       { name: 'on', options: mailEvents },
     ],
     make: (_sources, { template = '', ...values }) => [{ on: onOf(values), mail: { template, to: toOf(values) } }],
+  },
+  at: {
+    questions: (sources, { to }) => {
+      const field = fieldNamed(sources, to);
+      const choices = field?.type === 'Boolean' ? ['true', 'false'] : field?.enum?.map(String);
+      return [
+        { name: 'field', options: same(fieldsOf(sources.collection, 'Date')) },
+        { name: 'to', options: same(fieldsOf(sources.collection, 'Boolean', 'String', 'Number')) },
+        { name: 'value', ...(choices && { options: same(choices) }) },
+      ];
+    },
+    make: (sources, { field = '', to = '', value = '' }) => [
+      { at: field, set: { [to]: literalOf(fieldNamed(sources, to), value) } },
+    ],
   },
 };
 

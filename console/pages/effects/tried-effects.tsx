@@ -96,7 +96,9 @@ export const TriedEffects = ({
         <li key={tried.at} class="stack tried-effect">
           <div class="row">
             <h3>{texts.number(place + 1)}</h3>
-            <Badge kind={kinds[tried.state]}>{texts.tried.states[tried.state]}</Badge>
+            <Badge kind={kinds[tried.state]}>
+              {effects[place]?.at ? texts.tried.timed : texts.tried.states[tried.state]}
+            </Badge>
           </div>
           <p class="small muted">
             <Explained sentences={[effectSentences(effects[place] ?? {}, collection, known).when]} />
