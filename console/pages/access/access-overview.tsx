@@ -33,11 +33,8 @@ const rowsOf = (items: readonly Item<'list-collections'>[]): readonly Row[] => {
 
 const Readers = ({ access: of }: Row) => {
   if (!of) return <>{words.ownAccount}</>;
-  return of.read === 'everyone' || of.read === 'some' ? (
-    <Badge kind="warning">⚠ {words.audiences[of.read]}</Badge>
-  ) : (
-    <>{words.audiences[of.read]}</>
-  );
+  const text = words.audiences[of.read];
+  return of.read === 'everyone' || of.read === 'some' ? <Badge kind="warning">⚠ {text}</Badge> : text;
 };
 
 const Writers = ({ access: of }: Row) => {
