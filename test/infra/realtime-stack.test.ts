@@ -80,7 +80,9 @@ describe('live updates', () => {
     const others = Object.keys({ ...publicRoutes, ...dashboardRoutes }).filter(
       (area) => !['data', 'dashboard/documents', 'dashboard/trash'].includes(area),
     );
-    expect(others.flatMap(publishing)).toEqual(['POST /api/userAuth/invitations/accept']);
+    // A dry run of effects has the code of writes, but publishes nothing.
+    const dryRun = 'POST /api/projects/{projectId}/collections/{collectionName}/effects/try';
+    expect(others.flatMap(publishing)).toEqual(['POST /api/userAuth/invitations/accept', dryRun]);
     expect(variablesOf(on.stacks, 'realtime')).toEqual([['POST /api/realtime/tickets', ['REALTIME_URL']]]);
   });
 });
