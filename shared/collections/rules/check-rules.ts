@@ -6,11 +6,12 @@ import { type Collection, hasRules, rowSecurityModes } from '../collection.ts';
 import { activeCollections } from '../collection-record.ts';
 import { effectHints } from '../effects/effect-hints.ts';
 import { parseEffects } from '../effects/parse-effects.ts';
+import { invalidEffect } from '../effects/parse-expression.ts';
 import { usersCollection } from '../names.ts';
 import { hasFieldRules, rightsOf } from '../schema/field-rights.ts';
 import { isScalar } from '../schema/field-types.ts';
 import { schemaConflict } from '../schema/schema-changes.ts';
-import { parseFieldRules, parseRules } from './parse-rules.ts';
+import { invalidRls, parseFieldRules, parseRules } from './parse-rules.ts';
 import {
   indexFields,
   isFalse,
@@ -25,7 +26,37 @@ import {
 export const byName = (collections: readonly Collection[]): ReadonlyMap<string, Collection> =>
   new Map(collections.map((collection) => [collection.name, collection]));
 
+/**
+ * Throws if a rule can mean its two halves as well as a condition on fields of their names, such as
+ * `"read": {"list": true}` with a field `list`.
+ */
+const requireClear = (collection: Collection): void => {
+  const { schema, rls, effects = [] } = collection;
+  const isField = (name: string): boolean => name === rls.ownerField || (schema ?? []).some(({ key }) => key === name);
+  const check = (at: string, rule: unknown, halves: readonly string[], invalid: typeof invalidRls): void => {
+    const names = isPlainObject(rule) ? Object.keys(rule) : [];
+    if (names.length === 0 || !names.every((name) => halves.includes(name) && isField(name))) return;
+    const [name] = names;
+    const condition = `{"$and": [{"${name}": …}]}`;
+    throw invalid(
+      `${at}.${name}`,
+      `can mean this half of the rule, or the field of this name. For the field, write ${condition}.`,
+    );
+  };
+  const [reads, writes] = [
+    ['get', 'list'],
+    ['before', 'after'],
+  ];
+  if (hasRules(rls)) {
+    check('rules.read', rls.rules?.read, reads, invalidRls);
+    check('rules.update', rls.rules?.update, writes, invalidRls);
+  }
+  for (const { path, write } of rightsOf(collection).written) check(`schema.${path}.write`, write, writes, invalidRls);
+  for (const [at, { where }] of effects.entries()) check(`effects.${at}.where`, where, writes, invalidEffect);
+};
+
 const rulesIn = (collection: Collection, known: ReadonlyMap<string, Collection>): Rules | undefined => {
+  requireClear(collection);
   if (hasFieldRules(collection)) parseFieldRules(collection, known);
   if (collection.effects) parseEffects(collection, known);
   return hasRules(collection.rls) ? parseRules(collection, known, collection.rls.rules) : undefined;

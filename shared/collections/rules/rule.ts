@@ -246,13 +246,18 @@ export const withUnknown = (node: RuleNode, isUnknown: IsUnknown, outcome = true
 const served: ReadonlySet<string> = new Set(['$eq', '$in']);
 const servedBy: ReadonlySet<string> = new Set(['literal', 'user', 'from']);
 
+const isServed = ({ operator, operand }: RuleComparison): boolean => served.has(operator) && servedBy.has(operand.kind);
+
+/** True if the index of `_id`, which every collection has, supports one branch. */
+const isById = (branch: RuleNode): boolean =>
+  branch.kind === 'compare'
+    ? branch.path === '_id' && isServed(branch)
+    : branch.kind === 'all' && branch.of.some(isById);
+
 /** The field whose index supports one branch, if any. */
 const indexFieldOf = (branch: RuleNode): string | undefined => {
   if (branch.kind === 'ref') return branch.path;
-  if (branch.kind === 'compare') {
-    const isServed = served.has(branch.operator) && servedBy.has(branch.operand.kind);
-    return isServed && branch.path !== '_id' ? branch.path : undefined;
-  }
+  if (branch.kind === 'compare') return isServed(branch) && branch.path !== '_id' ? branch.path : undefined;
   if (branch.kind !== 'all') return undefined;
   return branch.of.map(indexFieldOf).find((path) => path !== undefined);
 };
@@ -277,6 +282,7 @@ export const lacksIndex = (list: RuleNode): boolean =>
   branchesOf(list).some(
     (branch) =>
       indexFieldOf(branch) === undefined &&
+      !isById(branch) &&
       someNode(branch, (node) => node.kind === 'compare' && !isInsideUser(branch, node) && node.path !== '_id'),
   );
 

@@ -151,6 +151,50 @@ describe('400 INVALID_RLS', () => {
   });
 });
 
+describe('a rule that can mean its halves or fields of their names', () => {
+  const flags = [
+    { key: 'list', type: 'Boolean' },
+    { key: 'after', type: 'Boolean' },
+  ];
+
+  test.each([
+    ['rules.read.list', { rls: rls({ read: { list: true } }) }],
+    ['rules.update.after', { rls: rls({ update: { after: true } }) }],
+    ['schema.text.write.after', { schema: [...flags, text('text', { write: { after: true } })] }],
+  ])('400 INVALID_RLS for %s', async (field, more) => {
+    const made = await collections('POST', '', { name: 'refused', schema: flags, ...more });
+    expect(made).toMatchObject({ status: 400, body: { code: 'INVALID_RLS', errors: [{ field }] } });
+  });
+
+  test('400 INVALID_EFFECT for the condition of an effect', async () => {
+    const effects = [{ on: 'update', where: { after: true }, set: { list: true } }];
+    expect(await collections('POST', '', { name: 'refused', schema: flags, effects })).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_EFFECT', errors: [{ field: 'effects.0.where.after' }] },
+    });
+  });
+
+  test('201 if it has a half without such a field, or $and; 409 SCHEMA_CONFLICT for a field that makes it unclear', async () => {
+    for (const read of [{ get: true, list: true }, { $and: [{ list: true }] }]) {
+      const name = `clear${Math.random().toString(36).slice(2)}`;
+      expect(await collections('POST', '', { name, schema: flags, rls: rls({ read }) })).toMatchObject({ status: 201 });
+    }
+    await project.addCollection({ name: 'halved', schema: [text('a')], rls: rls({ read: { list: true } }) });
+    expect(await collections('PUT', '/halved', { schema: [text('a'), ...flags] })).toMatchObject({
+      status: 409,
+      body: { code: 'SCHEMA_CONFLICT' },
+    });
+  });
+});
+
+test('a read rule that names ids by $from has no hint about an index', async () => {
+  await project.addCollection({ name: 'seats', schema: memberships });
+  const read = { _id: { $in: { $from: 'seats', select: 'team', where: { user: me } } } };
+  const made = await collections('POST', '', { name: 'teams', schema: [text('a')], rls: rls({ read }) });
+  expect(made.status).toBe(201);
+  expect(JSON.stringify(made.body)).not.toContain('no index finds');
+});
+
 describe('an edit of the read rights', () => {
   const settled = async (act: () => Promise<Answer>, status: number): Promise<void> =>
     expect.poll(async () => (await act()).status, { timeout: 20_000, interval: 200 }).toBe(status);
