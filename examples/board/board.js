@@ -29,7 +29,7 @@ const report = (error) => {
   if (error.code === 'EMAIL_NOT_VERIFIED') show('confirm');
   say(messages[error.code] ?? error.errors?.[0]?.message ?? error.message, 'alert');
   // The role may have changed, or the membership may have ended.
-  if (current && [403, 404].includes(error.status)) load().catch(console.error);
+  if (document.body.dataset.part === 'board' && [403, 404].includes(error.status)) load().catch(console.error);
 };
 
 /** Does what a control asks for, and shows what went wrong. Until then the control is disabled. */
