@@ -88,6 +88,15 @@ describe('10,000 referencing documents', () => {
   /** The largest command in JSON characters, which is what the service held in memory at a time. */
   const largest = (): number => Math.max(...commands.map(({ command }) => JSON.stringify(command ?? {}).length));
 
+  /** Runs the job again as long as a slow run leaves something for later. */
+  const followUntil = async (isDone: () => Promise<boolean>): Promise<void> => {
+    for (let minutes = 0; !(await isDone()); minutes += 2) {
+      expect(minutes).toBeLessThan(10);
+      later(minutes);
+      await runCascades(project.id);
+    }
+  };
+
   test('follow in the request up to 1000, and the job handles the rest in batches', async () => {
     const post = new ObjectId(await make('posts'));
     await addMany(project, 'comments', 10_000, () => ({ trash: post }));
@@ -113,11 +122,7 @@ describe('10,000 referencing documents', () => {
     await addMany(project, 'likes', 5000, (index) => ({ comment: ids[index] }));
     commands = [];
     expect((await call(deleteDocument, 'posts', post.toHexString(), 'permanent=true')).status).toBe(200);
-    for (let minutes = 0; (await count('comments', { owned: post })) + (await count('likes')) > 0; minutes += 2) {
-      expect(minutes).toBeLessThan(10);
-      later(minutes);
-      await runCascades(project.id);
-    }
+    await followUntil(async () => (await count('comments', { owned: post })) + (await count('likes')) === 0);
     expect(largest()).toBeLessThan(maxCommand);
   });
 
@@ -130,10 +135,9 @@ describe('10,000 referencing documents', () => {
       ...(index > 0 && { to: ids[index - 1] }),
     }));
     expect((await call(deleteDocument, 'links', String(ids[0]))).status).toBe(200);
-    await runCascades(project.id);
-    expect(await count('links', { isDeleted: true })).toBe(300);
+    await followUntil(async () => (await count('links', { isDeleted: true })) === 300);
+    vi.restoreAllMocks();
     expect((await call(restoreDocument, 'links', String(ids[0]))).status).toBe(200);
-    await runCascades(project.id);
-    expect(await count('links', { isDeleted: true })).toBe(0);
+    await followUntil(async () => (await count('links', { isDeleted: true })) === 0);
   });
 });
