@@ -33,7 +33,10 @@ export const newFilePath = (projectId: string, filename: string, run?: Pick<Run,
   `${projectId}/${sortableUuid(run?.begunAt ?? clock.now(), run?.seed ?? randomUUID())}_${sanitisedName(filename)}`;
 
 export const fileNotFound = (): AppError =>
-  new AppError('FILE_NOT_FOUND', 'File not found, or you may not read it. Send the path from the upload response, not the URL.');
+  new AppError(
+    'FILE_NOT_FOUND',
+    'File not found, or you may not read it. Send the path from the upload response, not the URL.',
+  );
 
 export const sizeMismatch = (size: number, stored: number): AppError =>
   new AppError('SIZE_MISMATCH', `size is ${size}, but the file was uploaded, or announced, with ${stored} bytes.`, {
