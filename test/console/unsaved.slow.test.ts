@@ -132,22 +132,6 @@ describe('unsaved text', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('survives when another part of the collection is saved', async () => {
-    const { page } = await open('/documents/posts/schema');
-    await page.getByRole('button', { name: 'Add a field' }).click();
-    const field = page.getByLabel('Name of field 1', { exact: true });
-    await field.fill('typed');
-    const effects = page.locator('form').filter({ has: page.getByLabel('Effects as JSON') });
-    await effects.getByLabel('Effects as JSON').fill('[ ]');
-    const renewed = page.waitForResponse(
-      (answer) => answer.request().method() === 'GET' && answer.url().endsWith('/collections/posts'),
-    );
-    await effects.getByRole('button', { name: 'Save' }).click();
-    await renewed;
-    await page.waitForLoadState('networkidle');
-    expect(await field.inputValue()).toBe('typed');
-  });
-
   test('causes no question after it is saved', async () => {
     const { page, question } = await open('/settings/general');
     await page.getByLabel('Name', { exact: true }).fill('Saved');
