@@ -2,7 +2,7 @@ import type { InputHTMLAttributes } from 'preact';
 
 const two = (value: number, length = 2): string => String(value).padStart(length, '0');
 
-/** A moment as the browser's own input has it, in the reader's time zone; `undefined` if it is none that fits. */
+/** A date as the text of a `datetime-local` input, in local time. `undefined` if the input cannot show it. */
 export const localText = (text: string): string | undefined => {
   if (text === '') return '';
   const at = new Date(text);

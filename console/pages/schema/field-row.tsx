@@ -9,7 +9,7 @@ import { chipsOf } from './field-texts.ts';
 import { type FieldDraft, newField } from './schema-draft.ts';
 import { TypeIcon } from './type-icon.tsx';
 
-/** Where a list of fields is. */
+/** The place of a list of fields in the schema. */
 interface Around {
   /** The name of what contains it; `''` at the top. */
   readonly parentName: string;

@@ -2,7 +2,7 @@ import type { FieldDraft } from './schema-draft.ts';
 
 type Fields = readonly FieldDraft[];
 
-/** Where a row is: in a list of fields, at a place. `parent` is the row that contains the list. */
+/** The place of a row: its list of fields and its index in it. `parent` is the row that contains the list. */
 export interface RowPlace {
   readonly parent: number | undefined;
   readonly place: number;

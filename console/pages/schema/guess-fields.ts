@@ -62,7 +62,7 @@ const kindOf = (value: unknown): FieldType | undefined => {
 
 const present = (value: unknown): boolean => value !== null && value !== undefined;
 
-/** The common type of JSON values; `undefined` if there is none. */
+/** The type that all JSON values have in common, or `undefined`. */
 const guessValues = (values: readonly unknown[]): Guess | undefined => {
   const found = values.filter(present);
   const kinds = [...new Set(found.map(kindOf))];

@@ -21,7 +21,7 @@ export interface FieldDraft {
   /** `''` for everyone, a word, or a rule as JSON. */
   readonly write: string;
   readonly read: string;
-  /** Absent if there is none; an empty text is a default too. */
+  /** The default as text. Absent without a default; an empty text is a default too. */
   readonly fallback?: string | undefined;
   readonly ref: string;
   readonly exists: boolean;
