@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { en } from '../../console/text/en.ts';
+import { dashboardRoutes } from '../../functions/routes.ts';
 
 const root = resolve(import.meta.dirname, '../../console');
 const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
@@ -62,4 +63,11 @@ const isUsed = (code: string, path: string): boolean => {
 test('every text is used by a page', () => {
   const code = sources.map((source) => source.code).join('\n');
   expect(pathsOf(en).filter((path) => !isUsed(code, path))).toEqual([]);
+});
+
+test('every route of the dashboard is requested by a page', () => {
+  const code = sources.map(({ code }) => code).join('\n');
+  const ids = Object.values(dashboardRoutes).flatMap((area) => Object.values(area).map(({ id }) => id));
+  // The identity provider sends the browser to this one.
+  expect(ids.filter((id) => !code.includes(`'${id}'`))).toEqual(['finish-developer-sign-in']);
 });

@@ -8,9 +8,6 @@ export interface OpenPage {
   readonly problems: string[];
 }
 
-/** The requests of this file's pages, without queries, such as `GET http://127.0.0.1:4100/api/projects`. */
-export const askedOfApi = new Set<string>();
-
 /** Timeout of a step in ms, generous for a busy machine. */
 const stepMs = 120_000;
 
@@ -28,10 +25,6 @@ export const openChromium = async () => {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
       context.setDefaultTimeout(stepMs);
       contexts.push(context);
-      context.on('request', (request) => {
-        const { origin, pathname } = new URL(request.url());
-        if (pathname.startsWith('/api/')) askedOfApi.add(`${request.method()} ${origin}${pathname}`);
-      });
       const page = await context.newPage();
       const problems: string[] = [];
       page.on('pageerror', ({ message }) => problems.push(message));
