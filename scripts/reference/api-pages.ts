@@ -72,20 +72,24 @@ const callers: Readonly<Record<Access, string>> = {
   anyKey: 'any key',
   publishableKey: 'publishable key',
   secretKey: 'secret key',
-  user: 'publishable key and user token',
+  user: 'publishable key, user token',
   developer: 'developer',
 };
 
 const project = '/api/projects/{projectId}';
 
+/** The scope, and the role unless it is the usual one: viewers read, admins write. */
 const callerOf = (route: NamedRoute): string => {
   if (route.access !== 'developer') return callers[route.access];
   if (!route.path.startsWith(project)) return callers.developer;
+  const role = roleFor(route);
   const [scope] = scopesOf(route);
-  return `${roleFor(route)}${scope === undefined ? '' : `, \`${scope}\``}`;
+  if (scope === undefined) return role;
+  return `\`${scope}\`${role === (scope.endsWith(':read') ? 'viewer' : 'admin') ? '' : `, ${role}`}`;
 };
 
-const codeOf = (code: string): string => `\`${code}\``;
+/** Names in one code span, separated by spaces. */
+const spanOf = (names: readonly string[]): string => (names.length === 0 ? '' : `\`${names.join(' ')}\``);
 
 /** The codes that the reference lists for every route. */
 const codesOfEveryRoute = (): ReadonlySet<string> => {
@@ -100,9 +104,7 @@ const codesOf = (route: NamedRoute, without: ReadonlySet<string>): readonly stri
 /** Names of the fields of an object, those that may be left out with a `?`. */
 const fieldsOf = ({ properties, required }: JsonSchema): string => {
   const needed = new Set((required ?? []) as readonly string[]);
-  return Object.keys(properties ?? {})
-    .map((name) => `\`${name}${needed.has(name) ? '' : '?'}\``)
-    .join(', ');
+  return spanOf(Object.keys(properties ?? {}).map((name) => `${name}${needed.has(name) ? '' : '?'}`));
 };
 
 const line = (label: string, text: string): string => (text === '' ? '' : `- ${label}: ${text}\n`);
@@ -124,20 +126,55 @@ const entry = (route: NamedRoute, known: ReadonlySet<string>): string => {
 ${[
   line('Query', route.query ? fieldsOf(jsonSchemaOf(route.query)) : ''),
   line('Body', body ? fieldsOf(body) || (body.type === 'array' ? 'a list' : 'an object') : ''),
-  line('Errors', codesOf(route, known).map(codeOf).join(', ')),
+  line('Errors', spanOf(codesOf(route, known))),
 ].join('')}`.trimEnd();
+};
+
+/** The codes of the mail provider's errors are one family, named one time. */
+const withoutFamilies = (codes: readonly string[]): readonly string[] => [
+  ...new Set(codes.map((code) => code.replace(/^MAIL_PROVIDER_.*/, 'MAIL_PROVIDER_…'))),
+];
+
+/** Areas of the dashboard with the routes of a public area, below the project's address. */
+const mirrors: Readonly<Record<string, { readonly area: string; readonly page: string }>> = {
+  'dashboard/mail/audiences': { area: 'mail/audiences', page: 'files-and-mail.md#audiences' },
+  'dashboard/mail/broadcasts': { area: 'mail/broadcasts', page: 'files-and-mail.md#broadcasts' },
+};
+
+/** What a route takes and returns, without its caller and summary. */
+const shapeOf = (route: NamedRoute): string =>
+  JSON.stringify([
+    methodsOf(route),
+    route.path.replace(/^\/api(?:\/projects\/\{projectId\})?\//, ''),
+    route.query && jsonSchemaOf(route.query),
+    route.body && jsonSchemaOf(route.body),
+    statusOf(route),
+    route.errors,
+  ]);
+
+const routesOf = (area: string): readonly NamedRoute[] =>
+  Object.values(tables[area] ?? {}).filter((route) => route.path.startsWith('/'));
+
+const mirrorOf = (area: string): string | undefined => {
+  const mirror = mirrors[area];
+  if (mirror === undefined) return;
+  const [own, theirs] = [area, mirror.area].map((name) => routesOf(name).map(shapeOf).sort().join('\n'));
+  if (own !== theirs) throw new Error(`${area} no longer has the routes of ${mirror.area}: remove it from mirrors`);
+  return `\nThe [public routes](${mirror.page}), at \`…/${mirror.area}\`. Reading needs \`mail:read\`, changes need \`mail:write\`.\n`;
 };
 
 /** Codes that each of several routes returns are listed one time, above the routes. */
 const sectionOf = (area: string, heading: string, ofEveryRoute: ReadonlySet<string>): string => {
-  const routes = Object.values(tables[area] ?? {}).filter((route) => route.path.startsWith('/'));
+  const mirror = mirrorOf(area);
+  if (mirror !== undefined) return `\n## ${heading}\n${mirror}`;
+  const routes = routesOf(area);
   const [first, ...others] = routes;
   const shared =
     first && others.length > 0
       ? codesOf(first, ofEveryRoute).filter((code) => others.every(({ errors }) => errors?.some((its) => its === code)))
       : [];
   const known = new Set([...ofEveryRoute, ...shared]);
-  const intro = shared.length > 0 ? `\nErrors of all these routes: ${shared.map(codeOf).join(', ')}\n` : '';
+  const intro = shared.length > 0 ? `\nErrors of all these routes: ${spanOf(withoutFamilies(shared))}\n` : '';
   return `\n## ${heading}\n${intro}${routes.map((route) => entry(route, known)).join('\n')}\n`;
 };
 
@@ -148,7 +185,7 @@ const isDashboard = (title: string): boolean => title.startsWith('Dashboard');
 
 const introOf = (title: string): string =>
   isDashboard(title)
-    ? 'These routes have the base address of the dashboard API and need a developer in `Authorization`.\n`…` is `/api/projects/:projectId`. A role and the scope of a personal access token follow it.\n'
+    ? 'These routes have the base address of the dashboard API and need a developer in `Authorization`.\n`…` is `/api/projects/:projectId`.\n'
     : "These routes need a project's key in `x-api-key`.\n";
 
 /** File below docs/reference/api → its text: each route with its caller, fields, and the codes of its own. */
@@ -159,9 +196,7 @@ export const apiPages = (): ReadonlyMap<string, string> => {
       `api/${file}`,
       `${generated}# ${title}
 
-${introOf(title)}Fields with \`?\` are optional. The status is 200 unless another one is named.
-[Some errors](../README.md#errors-of-every-route) belong to every route.
-\`GET /api/openapi.json\` describes every body and response in full.
+${introOf(title)}[How to read this page](../README.md#routes)
 ${Object.entries(areas)
   .map(([area, heading]) => sectionOf(area, heading, ofEveryRoute))
   .join('')}`,
