@@ -18,37 +18,16 @@ const projectId = '0123456789abcdef01234567';
 
 const kinds = new Map(Object.entries<object>(keys).filter((entry): entry is [string, keys.Kind] => 'sk' in entry[1]));
 
-/** What keys.ts says of each kind, by its name, in its order. */
+/** Name of a kind → its comment in table-keys.ts. */
 const comments = new Map(
   [...read('shared/persistence/table-keys.ts').matchAll(/\/\*\* (.+) \*\/\nexport const (\w+) = \{ in: /g)].map(
     ([, comment = '', name = '']) => [name, comment] as const,
   ),
 );
 
-const intro = `# The table
-
-One DynamoDB table holds what expires, is used once or must be counted exactly. Its partition key is \`pk\`, its sort key \`sk\`; DynamoDB deletes an item some
-time after \`expiresAt\`, in seconds since 1970, so whatever reads one compares that with the clock. \`{…}\` stands for an id, a hash, a time or a name.
-
-The kinds are those of [table-keys.ts](../../shared/persistence/table-keys.ts), which this page is made of: after a change there, run its
-[test](../../test/shared/persistence/keys.test.ts) with \`-u\`. Keys are made by [item-keys.ts](../../shared/persistence/item-keys.ts), and items are read and
-written by [table.ts](../../shared/persistence/table.ts), in plain values. Functions may touch the partitions
-that [grants.ts](../../infra/stacks/grants.ts) lets them into.
-`;
-
-const lineOf = ([name, { in: places, sk }]: readonly [string, keys.Kind]): string => {
-  const pks = places.map((place) => `\`${keys.partitions[place]}\``).join(' or ');
-  return `- **${name}**: ${pks}, \`${sk}\`. ${comments.get(name)}\n`;
-};
-
-test('docs/reference/table.md is what keys.ts says', async () => {
+test('every kind of item has a comment that ends with how long it stays', () => {
   expect([...comments.keys()].sort()).toEqual([...kinds.keys()].sort());
   for (const comment of comments.values()) expect(comment).toMatch(/\. (Expires|Stays)\b.*\.$/);
-  const listed = [...comments.keys()].flatMap((name) => [...kinds].filter(([kind]) => kind === name));
-  const lists = [...Map.groupBy(listed, ([, { by }]) => by)].map(
-    ([part, own]) => `\n## shared/${part}\n\n${own.map(lineOf).join('')}`,
-  );
-  await expect(intro + lists.join('')).toMatchFileSnapshot(path.join(root, 'docs/reference/table.md'));
 });
 
 const sources = globSync('{shared,functions,infra}/**/*.ts', { cwd: root });
