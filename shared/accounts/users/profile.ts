@@ -12,9 +12,9 @@ import {
 } from '../../documents/access/field-rights.ts';
 import { isAt, type JsonObject, revisionOf } from '../../documents/document.ts';
 import { writeGuarded } from '../../documents/store/guarded-write.ts';
+import { planUpdate, type UpdatePlan, withoutGrowth } from '../../documents/store/plan-update.ts';
 import { requireReferences } from '../../documents/store/references.ts';
 import { type Settle, settleUpdate } from '../../documents/store/settle-update.ts';
-import { planUpdate, type UpdatePlan, withoutGrowth } from '../../documents/store/update.ts';
 import { refuseOperators, sanitizeInsert, sanitizeUpdate, sizeOf } from '../../documents/store/validate.ts';
 import { convertFields } from '../../documents/values.ts';
 import { wireDocument } from '../../documents/wire.ts';

@@ -9,9 +9,9 @@ import { type Document, documentId, documentNotFound, type JsonObject } from '..
 import { runsEffects } from '../effects/set-fields.ts';
 import { appliedBy } from '../store/applied.ts';
 import { madeOf } from '../store/insert.ts';
+import { planUpdate } from '../store/plan-update.ts';
 import { operationsBeside, settleEffects } from '../store/settle-effects.ts';
 import { settleUpdate } from '../store/settle-update.ts';
-import { planUpdate } from '../store/update.ts';
 import { convertFields } from '../values.ts';
 import { type AccessContext, mayRead, mayWrite, notOwner, requireWriteAccess } from './access.ts';
 import { bind, needsRecord } from './bind.ts';

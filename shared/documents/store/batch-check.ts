@@ -15,15 +15,16 @@ import { runsEffects } from '../effects/set-fields.ts';
 import { appliedBy } from './applied.ts';
 import { type BatchWrite, eventsOf, performWrite } from './batch-writes.ts';
 import { mayBeFollowed } from './cascade-records.ts';
+import { findUnmet, writable } from './change-document.ts';
 import { meetsAll } from './element-match.ts';
 import type { Guard } from './guarded-write.ts';
 import { madeOf, requireInsertAccess } from './insert.ts';
 import type { FieldOperation } from './operations.ts';
+import { planFor } from './plan-update.ts';
 import { conditionFailed, type Preconditions, parseWriteCondition, revisionMismatch } from './preconditions.ts';
 import { requireReferences } from './references.ts';
 import { requireUnrestricted } from './restrict.ts';
 import type { Settle } from './settle-update.ts';
-import { findUnmet, planFor, writable } from './update.ts';
 import { sizeOf } from './validate.ts';
 
 /** Documents as the earlier writes of a batch leave them. `undefined`: not known. */

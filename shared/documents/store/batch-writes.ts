@@ -15,11 +15,12 @@ import { currentTransaction } from '../../persistence/transaction.ts';
 import type { AccessContext } from '../access/access.ts';
 import { mayGet, requireGet } from '../access/rule-access.ts';
 import { type Document, documentId, documentNotFound, type JsonObject } from '../document.ts';
+import { findUnmet } from './change-document.ts';
 import { insertUnder, type NewDocument, requireInsertAccess, throwUnlessRetried } from './insert.ts';
 import { chosenId, insertById } from './insert-by-id.ts';
 import { conditionFailed, type Preconditions, parseWriteCondition } from './preconditions.ts';
 import { deleteDocument } from './trash.ts';
-import { findUnmet, updateDocument } from './update.ts';
+import { updateDocument } from './update.ts';
 
 /** A write of a batch or of an effect, with its ids filled in. */
 export type BatchWrite = { readonly access: AccessContext; readonly id: ObjectId } & (

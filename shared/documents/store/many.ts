@@ -11,8 +11,9 @@ import { findMatching } from '../query/list-documents.ts';
 import { appliedBy } from './applied.ts';
 import { withEffects } from './effect-writes.ts';
 import { maxWrites } from './joint-scope.ts';
+import { planUpdate } from './plan-update.ts';
 import { deleteDocument } from './trash.ts';
-import { planUpdate, updateDocument } from './update.ts';
+import { updateDocument } from './update.ts';
 
 /** Which documents to write, and where the previous call ended. */
 export interface ManyQuery {

@@ -4,9 +4,9 @@ import { type AccessContext, mayWrite, notOwner } from '../access/access.ts';
 import { decideWrite, obeysRules } from '../access/rule-access.ts';
 import { countingOf, type Document, isAt, type JsonObject, revisionOf } from '../document.ts';
 import { appliedBy } from './applied.ts';
+import { planFor } from './plan-update.ts';
 import { requireReferences, setsReferences } from './references.ts';
 import { stamped } from './stamps.ts';
-import { planFor } from './update.ts';
 import { sizeOf } from './validate.ts';
 
 /** An update of a document that was read, with all decisions made. */

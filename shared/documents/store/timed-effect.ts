@@ -31,7 +31,7 @@ import { noteTimed } from './joint-scope.ts';
 import { jointly } from './jointly.ts';
 import { requireReferences, setsReferences } from './references.ts';
 import { convertComputed, requireRoom, settleEffects } from './settle-effects.ts';
-import { setFields } from './update.ts';
+import { setFields } from './write-fields.ts';
 
 /** An effect that runs at a time. */
 export interface TimedEffect {

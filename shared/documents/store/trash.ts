@@ -21,14 +21,15 @@ import { parseListQuery } from '../query/list-query.ts';
 import type { Sort } from '../query/sort.ts';
 import { filteredTotal } from '../query/total.ts';
 import { appliedBy } from './applied.ts';
+import { changeDocument } from './change-document.ts';
 import { afterEffects, noteCause, noteWrite } from './joint-scope.ts';
 import type { Preconditions } from './preconditions.ts';
 import { isWatched, publishChange } from './publish.ts';
 import { removalOf } from './removal.ts';
 import type { Settle } from './settle-update.ts';
 import { writeTombstone } from './tombstones.ts';
-import { changeDocument, setFields } from './update.ts';
 import { mustHaveRoom, nothingAdded } from './validate.ts';
+import { setFields } from './write-fields.ts';
 import { shownToWriter, type WrittenDocument } from './written.ts';
 
 const mailsField = '_effects.mails';

@@ -320,6 +320,7 @@ describe('the files that send commands', () => {
     'store/batch-check.ts',
     'store/batch-writes.ts',
     'store/cascade.ts',
+    'store/change-document.ts',
     'store/changes.ts',
     'store/effect-writes.ts',
     'store/empty-trash.ts',
@@ -331,9 +332,9 @@ describe('the files that send commands', () => {
     'store/timed-effect.ts',
     'store/tombstones.ts',
     'store/trash.ts',
-    'store/update.ts',
     'store/upsert-many.ts',
     'store/upsert.ts',
+    'store/write-fields.ts',
   ];
 
   test('no other file of shared/documents accesses a database without the lock', () => {

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
 import { appliedBy } from '../../../shared/documents/store/applied.ts';
-import { planUpdate } from '../../../shared/documents/store/update.ts';
+import { planUpdate } from '../../../shared/documents/store/plan-update.ts';
 import { schemaFree } from '../../shared/documents/collections.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { AppError } from '../../../../shared/core/errors.ts';
 import type { Document, JsonObject } from '../../../../shared/documents/document.ts';
-import { planUpdate, type UpdatePlan, withoutGrowth } from '../../../../shared/documents/store/update.ts';
+import { planUpdate, type UpdatePlan, withoutGrowth } from '../../../../shared/documents/store/plan-update.ts';
 import { maxDocumentBytes, sizeOf } from '../../../../shared/documents/store/validate.ts';
 import { refusalOf } from '../../../support/data/refusal.ts';
 import { everything, owned, schemaFree } from '../collections.ts';
