@@ -1,5 +1,5 @@
 import { withEffects } from '../../shared/documents/store/effect-writes.ts';
-import { createDocuments } from '../../shared/documents/store/insert.ts';
+import { createDocuments } from '../../shared/documents/store/insert-many.ts';
 import { upsertDocuments } from '../../shared/documents/store/upsert-many.ts';
 import { dataWriteEndpoint } from '../../shared/http/project-endpoint.ts';
 import { respond, respondUpdated } from '../../shared/http/reply.ts';

@@ -6,7 +6,7 @@ import { checksReferences } from '../collections/schema/references.ts';
 import { AppError } from '../core/errors.ts';
 import { ownedBy } from '../documents/access/access.ts';
 import { type Document, nextRevision, revisionField } from '../documents/document.ts';
-import type { NewDocument } from '../documents/store/insert.ts';
+import type { NewDocument } from '../documents/store/new-document.ts';
 import { missingReferences } from '../documents/store/references.ts';
 import { movedNow, storedForm } from '../documents/store/stamps.ts';
 import { onProject } from '../persistence/mongo.ts';

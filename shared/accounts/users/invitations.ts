@@ -16,7 +16,8 @@ import { obeysRules, requireCreateWithout } from '../../documents/access/rule-ac
 import { knowUser } from '../../documents/access/rules-of.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { withEffects } from '../../documents/store/effect-writes.ts';
-import { insertUnder, madeOf, requireInsertAccess } from '../../documents/store/insert.ts';
+import { insertUnder, requireInsertAccess } from '../../documents/store/insert.ts';
+import { madeOf } from '../../documents/store/made-documents.ts';
 import { requireReferences } from '../../documents/store/references.ts';
 import { plainName } from '../../mail/content.ts';
 import { refund, reserveOne } from '../../persistence/counters.ts';

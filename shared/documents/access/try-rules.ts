@@ -8,7 +8,7 @@ import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import { type Document, documentId, documentNotFound, type JsonObject } from '../document.ts';
 import { runsEffects } from '../effects/set-fields.ts';
 import { appliedBy } from '../store/applied.ts';
-import { madeOf } from '../store/insert.ts';
+import { madeOf } from '../store/made-documents.ts';
 import { planUpdate } from '../store/plan-update.ts';
 import { operationsBeside, settleEffects } from '../store/settle-effects.ts';
 import { settleUpdate } from '../store/settle-update.ts';

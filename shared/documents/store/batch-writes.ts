@@ -16,9 +16,11 @@ import type { AccessContext } from '../access/access.ts';
 import { mayGet, requireGet } from '../access/rule-access.ts';
 import { type Document, documentId, documentNotFound, type JsonObject } from '../document.ts';
 import { findUnmet } from './change-document.ts';
-import { insertUnder, type NewDocument, requireInsertAccess, throwUnlessRetried } from './insert.ts';
+import { insertUnder, requireInsertAccess } from './insert.ts';
 import { chosenId, insertById } from './insert-by-id.ts';
+import type { NewDocument } from './new-document.ts';
 import { conditionFailed, type Preconditions, parseWriteCondition } from './preconditions.ts';
+import { throwUnlessRetried } from './stored-earlier.ts';
 import { deleteDocument } from './trash.ts';
 import { updateDocument } from './update.ts';
 

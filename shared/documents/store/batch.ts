@@ -23,10 +23,11 @@ import { maxPageBytes } from '../page-size.ts';
 import { previewWrites } from './batch-check.ts';
 import { type BatchWrite, eventsOf, type IdOf, type PerformedWrite, parseWrite, performWrite } from './batch-writes.ts';
 import { runEffects, withEffects } from './effect-writes.ts';
-import { atIndex, createDocument } from './insert.ts';
+import { createDocument } from './insert.ts';
 import { type ForWrite, insertsAt, insertTogether } from './insert-together.ts';
 import { currentScope } from './joint-scope.ts';
 import { jointly } from './jointly.ts';
+import { atIndex } from './made-documents.ts';
 
 interface Batch {
   readonly project: Project;

@@ -11,12 +11,15 @@ import { hasProtected } from '../access/field-rights.ts';
 import { createLooksUp, obeysRules, requireCreate } from '../access/rule-access.ts';
 import { runsEffects } from '../effects/set-fields.ts';
 import { type BatchWrite, type PerformedWrite, performWrite } from './batch-writes.ts';
-import { madeOf, type NewDocument, requireInsertAccess, shownInserted, throwUnlessRetried } from './insert.ts';
+import { requireInsertAccess, shownInserted } from './insert.ts';
 import { clashById } from './insert-by-id.ts';
 import { countWrites, currentScope, noteWrite } from './joint-scope.ts';
+import { madeOf } from './made-documents.ts';
+import type { NewDocument } from './new-document.ts';
 import { publishChange } from './publish.ts';
 import { missingReferences } from './references.ts';
 import { storedForm } from './stamps.ts';
+import { throwUnlessRetried } from './stored-earlier.ts';
 import { countingClashes } from './unique-clashes.ts';
 
 type Insert = Extract<BatchWrite, { op: 'insert' }>;

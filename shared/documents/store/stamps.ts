@@ -5,7 +5,7 @@ import { hasCode } from '../../persistence/mongo-errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { type Counting, counting, type Document } from '../document.ts';
 import { answerPerBson, maxPageBytes } from '../page-size.ts';
-import type { NewDocument } from './insert.ts';
+import type { NewDocument } from './new-document.ts';
 import { unmeasuredGrowth } from './validate.ts';
 
 /*

@@ -6,7 +6,7 @@ import { noRowSecurity } from '../../../shared/collections/collection.ts';
 import { boundNames, boundTypes } from '../../../shared/collections/schema/field-bounds.ts';
 import { parseSchema } from '../../../shared/collections/schema/schema.ts';
 import { AppError } from '../../../shared/core/errors.ts';
-import { newDocument } from '../../../shared/documents/store/insert.ts';
+import { newDocument } from '../../../shared/documents/store/new-document.ts';
 import { collectionSchemas } from '../../../shared/http/openapi/collections.ts';
 
 const collectionOf = (schema: unknown, closed = false) => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Collection } from '../../../../shared/collections/collection.ts';
 import type { JsonObject } from '../../../../shared/documents/document.ts';
-import { newDocument } from '../../../../shared/documents/store/insert.ts';
+import { newDocument } from '../../../../shared/documents/store/new-document.ts';
 import type { Caller } from '../../../../shared/projects/project.ts';
 import { refusalOf } from '../../../support/data/refusal.ts';
 import { everything, owned, ownedPrivately, schemaFree } from '../collections.ts';
