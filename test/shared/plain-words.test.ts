@@ -38,11 +38,8 @@ const forbidden: readonly (readonly [pattern: RegExp, instead: string])[] = [
 /** Code in backticks, addresses of links, and labels such as `[lost-answers]`, which are names of files. */
 const names = /`[^`]*`|\]\([^)]*\)|\[[\w.-]+\](?::.*)?/g;
 
-/** The last cell of a row about a threat: names of test files. */
-const tests = / \| [\w/-]+(?:, [\w/-]+)* \|$/;
-
 const hitsIn = (text: string): readonly string[] => {
-  const prose = text.replaceAll(names, ' ').replace(tests, '');
+  const prose = text.replaceAll(names, ' ');
   return forbidden.flatMap(([pattern, instead]) =>
     [...prose.matchAll(pattern)].map(([hit]) => `“${hit}” (write: ${instead}) in: ${text.trim()}`),
   );
