@@ -49,7 +49,6 @@ test('summary has speed and CPU of a row, and no ratio when a product was not me
     'create',
     '1,956',
     '15.2 / 25.9',
-    '395 + 401',
     '1.14',
     '0.96',
     '1.80',
