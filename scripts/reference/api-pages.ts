@@ -98,13 +98,17 @@ const codesOfEveryRoute = (): ReadonlySet<string> => {
   return new Set(section.match(/[A-Z]+(?:_[A-Z]+)+/g) ?? []);
 };
 
+/** Without the code for an unknown id in the address, which the reference explains one time. */
 const codesOf = (route: NamedRoute, without: ReadonlySet<string>): readonly string[] =>
-  (route.errors ?? []).filter((code) => !without.has(code));
+  (route.errors ?? []).filter(
+    (code) => !(without.has(code) || (code.endsWith('_NOT_FOUND') && /\{(?!projectId|collection)/.test(route.path))),
+  );
 
 /** Names of the fields of an object, those that may be left out with a `?`. */
-const fieldsOf = ({ properties, required }: JsonSchema): string => {
+const fieldsOf = ({ properties, required }: JsonSchema, without: readonly string[] = []): string => {
   const needed = new Set((required ?? []) as readonly string[]);
-  return spanOf(Object.keys(properties ?? {}).map((name) => `${name}${needed.has(name) ? '' : '?'}`));
+  const names = Object.keys(properties ?? {}).filter((name) => !without.includes(name));
+  return spanOf(names.map((name) => `${name}${needed.has(name) ? '' : '?'}`));
 };
 
 const line = (label: string, text: string): string => (text === '' ? '' : `- ${label}: ${text}\n`);
@@ -114,17 +118,20 @@ const statusOf = ({ response: { status, orCreated } }: NamedRoute): string => {
   return status === 200 ? '' : ` · ${status}`;
 };
 
+const addressOf = (route: NamedRoute): string =>
+  `\`${methodsOf(route).join(' ')} ${route.path.replace(`${project}/`, '…/').replaceAll(/\{(\w+)\}/g, ':$1')}\``;
+
 const entry = (route: NamedRoute, known: ReadonlySet<string>): string => {
-  const address = route.path.replace(`${project}/`, '…/').replaceAll(/\{(\w+)\}/g, ':$1');
   const body = route.body && jsonSchemaOf(route.body);
+  const paging = route.access === 'developer' ? ['page', 'limit'] : [];
   const key = route.repeats === undefined ? '' : ' · `Idempotency-Key`';
   return `
 ### ${route.summary}
 
-\`${methodsOf(route).join(' ')} ${address}\` · ${callerOf(route)}${statusOf(route)}${key}
+${addressOf(route)} · ${callerOf(route)}${statusOf(route)}${key}
 
 ${[
-  line('Query', route.query ? fieldsOf(jsonSchemaOf(route.query)) : ''),
+  line('Query', route.query ? fieldsOf(jsonSchemaOf(route.query), paging) : ''),
   line('Body', body ? fieldsOf(body) || (body.type === 'array' ? 'a list' : 'an object') : ''),
   line('Errors', spanOf(codesOf(route, known))),
 ].join('')}`.trimEnd();
@@ -135,39 +142,45 @@ const withoutFamilies = (codes: readonly string[]): readonly string[] => [
   ...new Set(codes.map((code) => code.replace(/^MAIL_PROVIDER_.*/, 'MAIL_PROVIDER_…'))),
 ];
 
-/** Areas of the dashboard with the routes of a public area, below the project's address. */
-const mirrors: Readonly<Record<string, { readonly area: string; readonly page: string }>> = {
-  'dashboard/mail/audiences': { area: 'mail/audiences', page: 'files-and-mail.md#audiences' },
-  'dashboard/mail/broadcasts': { area: 'mail/broadcasts', page: 'files-and-mail.md#broadcasts' },
-};
-
-/** What a route takes and returns, without its caller and summary. */
-const shapeOf = (route: NamedRoute): string =>
-  JSON.stringify([
-    methodsOf(route),
-    route.path.replace(/^\/api(?:\/projects\/\{projectId\})?\//, ''),
-    route.query && jsonSchemaOf(route.query),
-    route.body && jsonSchemaOf(route.body),
-    statusOf(route),
-    route.errors,
-  ]);
-
 const routesOf = (area: string): readonly NamedRoute[] =>
   Object.values(tables[area] ?? {}).filter((route) => route.path.startsWith('/'));
 
-const mirrorOf = (area: string): string | undefined => {
-  const mirror = mirrors[area];
-  if (mirror === undefined) return;
-  const [own, theirs] = [area, mirror.area].map((name) => routesOf(name).map(shapeOf).sort().join('\n'));
-  if (own !== theirs) throw new Error(`${area} no longer has the routes of ${mirror.area}: remove it from mirrors`);
-  return `\nThe [public routes](${mirror.page}), at \`…/${mirror.area}\`. Reading needs \`mail:read\`, changes need \`mail:write\`.\n`;
+/** Areas of the dashboard that repeat public routes: their address, the public one, and the page and area of the public ones. */
+const twins: Readonly<Record<string, readonly [from: string, to: string, page: string, area: string]>> = {
+  'dashboard/auth': ['/api/auth', '/api/userAuth', 'user-accounts.md', 'user-auth'],
+  'dashboard/documents': [`${project}/collections/{}/documents`, '/api/data/{}', 'data.md', 'data'],
+  'dashboard/storage': [project, '/api', 'files-and-mail.md#files', 'storage'],
+  'dashboard/mail': [project, '/api', 'files-and-mail.md#email', 'mail'],
+  'dashboard/mail/audiences': [project, '/api', 'files-and-mail.md#audiences', 'mail/audiences'],
+  'dashboard/mail/broadcasts': [project, '/api', 'files-and-mail.md#broadcasts', 'mail/broadcasts'],
 };
+
+/** Methods, address and fields of a route; two routes with the same take the same requests. */
+const shapeOf = (route: NamedRoute, from = '', to = ''): string => {
+  const address = route.path.replaceAll(/\{(?!projectId)\w+\}/g, '{}').replace(from, to);
+  const fields = [route.query, route.body].map((schema) => schema && fieldsOf(jsonSchemaOf(schema)));
+  return JSON.stringify([methodsOf(route), address, ...fields, statusOf(route)]);
+};
+
+/** The routes of an area that equal public routes and return no other errors. */
+const twinsIn = (area: string): readonly NamedRoute[] => {
+  const [from, to, , publicArea = ''] = twins[area] ?? [];
+  const errorsOf = new Map(routesOf(publicArea).map((route) => [shapeOf(route), route.errors ?? []]));
+  return routesOf(area).filter((route) => {
+    const errors: readonly string[] | undefined = errorsOf.get(shapeOf(route, from, to));
+    return errors !== undefined && (route.errors ?? []).every((code) => errors.includes(code));
+  });
+};
+
+const twinList = (area: string, routes: readonly NamedRoute[]): string =>
+  routes.length === 0
+    ? ''
+    : `\nThese work like the [public routes](${twins[area]?.[2]}):\n\n${routes.map((route) => `- ${addressOf(route)} · ${callerOf(route)}\n`).join('')}`;
 
 /** Codes that each of several routes returns are listed one time, above the routes. */
 const sectionOf = (area: string, heading: string, ofEveryRoute: ReadonlySet<string>): string => {
-  const mirror = mirrorOf(area);
-  if (mirror !== undefined) return `\n## ${heading}\n${mirror}`;
-  const routes = routesOf(area);
+  const repeated = twinsIn(area);
+  const routes = routesOf(area).filter((route) => !repeated.includes(route));
   const [first, ...others] = routes;
   const shared =
     first && others.length > 0
@@ -175,7 +188,7 @@ const sectionOf = (area: string, heading: string, ofEveryRoute: ReadonlySet<stri
       : [];
   const known = new Set([...ofEveryRoute, ...shared]);
   const intro = shared.length > 0 ? `\nErrors of all these routes: ${spanOf(withoutFamilies(shared))}\n` : '';
-  return `\n## ${heading}\n${intro}${routes.map((route) => entry(route, known)).join('\n')}\n`;
+  return `\n## ${heading}\n${intro}${routes.map((route) => `${entry(route, known)}\n`).join('')}${twinList(area, repeated)}`;
 };
 
 /** The areas that a page shows, for the test that none is missing. */
