@@ -55,8 +55,7 @@ interface ConsoleStackProps {
 }
 
 /**
- * The console: its pages in a private bucket, and the dashboard API below `/api`, at one address (contract 8,
- * "Address").
+ * The console: its pages in a private bucket, and the dashboard API below `/api`, at one address.
  */
 export class ConsoleStack extends Stack {
   readonly url: string;
