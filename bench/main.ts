@@ -196,7 +196,7 @@ const measureAll = async (bed: Bed): Promise<void> => {
   await writePart('bench', printed.join('\n\n'));
   await writePart('summary', renderSummary(outcomes));
   await writePart('neighbours', renderNeighbourSummary(neighbours));
-  console.log('Updated the tables in bench/results.md, and the summary and charts in docs/concepts/performance.md.');
+  console.log('Updated the tables in bench/results.md and the charts in docs/concepts.');
 };
 
 try {

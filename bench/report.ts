@@ -103,7 +103,7 @@ const speedTable = (outcomes: readonly Outcome[]): string =>
     ]),
   ]);
 
-/** The table of docs/concepts/performance.md, with medians of the ratios per round. */
+/** The summary of bench/results.md, with medians of the ratios per round. */
 export const renderSummary = (outcomes: readonly Outcome[]): string =>
   table([
     [

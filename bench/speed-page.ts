@@ -2,11 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 const concepts = path.join(import.meta.dirname, '../docs/concepts');
-const performance = path.join(concepts, 'performance.md');
 const results = path.join(import.meta.dirname, 'results.md');
-
-/** The page of each generated part. */
-const pages = { summary: performance, neighbours: performance, bench: results, commands: results } as const;
 
 /** The same Markdown tables without the spaces that align their columns in a terminal. */
 const compact = (text: string): string =>
@@ -19,14 +15,16 @@ const compact = (text: string): string =>
           .trim(),
   );
 
-/** Replaces the text between `<!-- part -->` and `<!-- /part -->`. */
-export const writePart = async (part: keyof typeof pages, printed: string): Promise<void> => {
-  const page = pages[part];
-  const text = await readFile(page, 'utf8');
+/** Replaces the text of bench/results.md between `<!-- part -->` and `<!-- /part -->`. */
+export const writePart = async (
+  part: 'bench' | 'commands' | 'neighbours' | 'summary',
+  printed: string,
+): Promise<void> => {
+  const text = await readFile(results, 'utf8');
   const [begin, end] = [`<!-- ${part} -->\n`, `\n<!-- /${part} -->`];
   const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)];
-  if (from < begin.length || to < from) throw new Error(`${page} has no part ${part}`);
-  await writeFile(page, text.slice(0, from) + compact(printed) + text.slice(to));
+  if (from < begin.length || to < from) throw new Error(`bench/results.md has no part ${part}`);
+  await writeFile(results, text.slice(0, from) + compact(printed) + text.slice(to));
 };
 
 /** Writes a chart of docs/concepts/performance.md. */

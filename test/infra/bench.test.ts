@@ -94,8 +94,8 @@ describe('options of npm run bench', () => {
 });
 
 test.each([
-  ['docs/concepts/performance.md', 'summary'],
-  ['docs/concepts/performance.md', 'neighbours'],
+  ['bench/results.md', 'summary'],
+  ['bench/results.md', 'neighbours'],
   ['bench/results.md', 'bench'],
   ['bench/results.md', 'commands'],
 ])('%s has the generated part %s', async (name, part) => {
