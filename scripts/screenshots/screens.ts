@@ -19,6 +19,12 @@ const press =
     await page.locator('main').getByRole('button', { name, exact: true }).first().click();
   };
 
+const follow =
+  (name: string) =>
+  async (page: Page): Promise<void> => {
+    await page.locator('main').getByRole('link', { name, exact: true }).first().click();
+  };
+
 /** Opens the first row of the list. */
 const open =
   (what: 'tr' | 'tr a') =>
@@ -109,6 +115,8 @@ export const screens: readonly Screen[] = [
   { name: 'settings-general', path: '/settings/general' },
   { name: 'settings-keys', path: '/settings/keys' },
   { name: 'settings-sign-in', path: '/settings/sign-in' },
+  { name: 'settings-provider', path: '/settings/sign-in', act: follow('Google') },
+  { name: 'settings-new-provider', path: '/settings/sign-in', act: follow('Add provider') },
   { name: 'settings-mail', path: '/settings/mail' },
   { name: 'settings-connections', path: '/settings/connections' },
   { name: 'settings-webhooks', path: '/settings/webhooks', act: press('New webhook') },

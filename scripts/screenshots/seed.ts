@@ -138,7 +138,14 @@ export const seed = async ({ baseUrl, dashboardUrl }: Addresses): Promise<Seeded
     });
     const own = `/projects/${project._id}`;
     await dashboard('POST', `${own}/collections`, { name: 'users', schema: shop.users });
-    await dashboard('PATCH', own, { authEnabled: true });
+    await dashboard('PATCH', own, {
+      authEnabled: true,
+      socialProviders: {
+        github: { enabled: true, clientId: 'ferns', clientSecret: 'ferns' },
+        gitlab: { clientId: 'ferns', clientSecret: 'ferns' },
+        apple: { clientId: 'example.fernandfield', teamId: 'FERNS12345' },
+      },
+    });
     await dashboard('POST', `${own}/collections`, { name: 'plants', schema: shop.schema });
     await dashboard('POST', `${own}/collections`, {
       name: 'orders',

@@ -44,22 +44,55 @@ describe('the settings in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('show the addresses that providers need, and delete a mail key when the project name is typed', async () => {
+  test('turn a provider on after they show what it lacks and its callback URL', async () => {
     const { page, problems } = opened;
     await openPart('sign-in');
-    await page.getByRole('heading', { name: 'Google' }).click();
-    await page.getByText(`${inject('stack').baseUrl}/api/userAuth/social/google/callback`).waitFor();
-    const added = page.locator('section').filter({ hasText: 'Another OpenID Connect provider' });
+    const tile = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'Google' }) });
+    await tile.getByText('Not set up').waitFor();
+    await tile.click();
+    const dialog = page.getByRole('dialog', { name: 'Google' });
+    await dialog.getByText(`${inject('stack').baseUrl}/api/userAuth/social/google/callback`).waitFor();
+    await dialog.getByText('Missing: Client id, Client secret').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await dialog.getByLabel('Client id').fill('client');
+    await dialog.getByText('Missing: Client secret').waitFor();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('Client secret is required to enable the provider').waitFor();
+    await dialog.getByLabel('Enabled').uncheck();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await tile.getByText('Missing: Client secret').waitFor();
+    await tile.getByRole('link').press('Enter');
+    await dialog.getByLabel('Client secret').fill('secret');
+    await dialog.getByLabel('Enabled').check();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await tile.getByText('On', { exact: true }).waitFor();
+    expect(new URL(page.url()).search).toBe('');
+    expect(problems).toEqual([]);
+  });
+
+  test('add and remove a provider by OpenID Connect', async () => {
+    const { page, problems } = opened;
+    await openPart('sign-in');
+    await page.getByRole('link', { name: 'Add provider' }).click();
+    const added = page.getByRole('dialog', { name: 'Add provider' });
     await added.getByLabel('Name').fill('acme');
+    await added.getByText(`${inject('stack').baseUrl}/api/userAuth/social/oidc:acme/callback`).waitFor();
     await added.getByLabel('Issuer').fill(inject('stack').env.OPENID_ISSUER_URL ?? '');
     await added.getByLabel('Client id').fill('client');
     await added.getByLabel('Client secret').fill('secret');
-    await added.getByRole('button', { name: 'Add provider' }).click();
-    await page.getByText(`${inject('stack').baseUrl}/api/userAuth/social/oidc:acme/callback`).waitFor();
     expect(await obstacles(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Remove provider' }).click();
-    await confirm('Remove provider', 'oidc:acme');
-    await page.getByRole('heading', { name: 'oidc:acme' }).waitFor({ state: 'detached' });
+    await added.getByRole('button', { name: 'Add provider' }).click();
+    await page.getByRole('dialog', { name: 'acme' }).getByRole('button', { name: 'Remove provider' }).click();
+    const confirmation = page.getByRole('dialog', { name: 'Remove provider' });
+    await confirmation.getByLabel('Type oidc:acme').fill('oidc:acme');
+    await confirmation.getByRole('button', { name: 'Remove provider' }).click();
+    await page.getByRole('link', { name: 'acme' }).waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+  });
+
+  test('delete a mail key when the project name is typed', async () => {
+    const { page, problems } = opened;
     await openPart('mail');
     await page.getByLabel('Resend API key').fill('re_mine');
     await page.getByRole('button', { name: 'Save' }).click();

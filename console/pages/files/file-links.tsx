@@ -1,4 +1,5 @@
 import type { Item } from '../../api/rows.ts';
+import { files } from '../../text/files.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
 import { toClipboard } from '../../ui/clipboard.ts';
@@ -17,18 +18,18 @@ export const FileLinks = ({ projectId, file }: { readonly projectId: string; rea
   if (address === undefined) return null;
   const copy = async (expiresIn: number) => {
     const link = (await signLinks(projectId, { paths: [file.path], expiresIn })).get(file.path) ?? '';
-    if (await toClipboard(link)) say(t.files.linkCopied);
+    if (await toClipboard(link)) say(files.linkCopied);
   };
   return (
     <>
       <SafeLink href={address}>{t.acts.open}</SafeLink>
       {file.visibility === 'public' ? (
-        <Copy text={address} label={t.files.copyAddress} />
+        <Copy text={address} label={files.copyAddress} />
       ) : (
-        <Menu title={t.files.copyLink} label={<>{t.files.copyLink} ▾</>}>
+        <Menu title={files.copyLink} label={<>{files.copyLink} ▾</>}>
           {lives.map((seconds) => (
             <Act key={seconds} kind="plain" onAct={() => copy(seconds)}>
-              {t.files.linkLives[seconds]}
+              {files.linkLives[seconds]}
             </Act>
           ))}
         </Menu>

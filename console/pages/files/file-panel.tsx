@@ -1,5 +1,6 @@
 import { request } from '../../api/request.ts';
 import type { Item } from '../../api/rows.ts';
+import { files } from '../../text/files.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -45,15 +46,15 @@ export const FilePanel = ({
       </p>
       {file.owner && (
         <p class="muted small">
-          {t.files.owner} <span class="mono">{file.owner}</span>
+          {files.owner} <span class="mono">{file.owner}</span>
         </p>
       )}
-      {isPrivate && <p class="muted small">{t.files.privateWhy}</p>}
+      {isPrivate && <p class="muted small">{files.privateWhy}</p>}
       <p class="mono whole">{file.path}</p>
       <div class="row">
         <FileLinks key={file.visibility} projectId={projectId} file={file} />
-        <Copy text={file.path} label={t.files.copyPath} />
-        {changes && <Act onAct={change}>{isPrivate ? t.files.makePublic : t.files.makePrivate}</Act>}
+        <Copy text={file.path} label={files.copyPath} />
+        {changes && <Act onAct={change}>{isPrivate ? files.makePublic : files.makePrivate}</Act>}
         {changes && (
           <Button kind="danger" onClick={onDelete}>
             {t.acts.delete}

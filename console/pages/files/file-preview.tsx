@@ -1,5 +1,5 @@
 import type { Item } from '../../api/rows.ts';
-import { t } from '../../text/words.ts';
+import { files } from '../../text/files.ts';
 import { isPicture, preview, useAddresses } from './links.ts';
 import { TextPreview } from './text-preview.tsx';
 
@@ -18,10 +18,10 @@ const isPlayed = ({ contentType }: StoredFile): boolean => /^(?:audio|video)\//.
 export const FilePreview = ({ projectId, file }: { readonly projectId: string; readonly file: StoredFile }) => {
   const shows = isPicture(file) || isText(file) || isPlayed(file);
   const address = useAddresses(projectId, shows ? [file] : [], isPicture(file) ? preview : {})(file);
-  if (!shows) return <p class="muted">{t.files.noPreview}</p>;
+  if (!shows) return <p class="muted">{files.noPreview}</p>;
   if (address === undefined) return null;
   if (isPicture(file)) return <img class="picture" src={address} alt={file.name} />;
-  const label = t.files.preview(file.name);
+  const label = files.preview(file.name);
   if (isText(file)) return <TextPreview address={address} size={file.size} label={label} />;
   return <iframe class="preview" sandbox="" src={address} title={label} />;
 };

@@ -4,6 +4,7 @@ import { useLocation, useRoute } from 'preact-iso/router';
 import { useQuery } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
 import type { Item } from '../../api/rows.ts';
+import { files } from '../../text/files.ts';
 import { t } from '../../text/words.ts';
 import { addressWith } from '../../ui/address.ts';
 import { Bytes } from '../../ui/bytes.tsx';
@@ -53,7 +54,7 @@ export const Files = () => {
   const columns: readonly Column<StoredFile>[] = [
     {
       key: 'picture',
-      label: <span class="spoken">{t.files.picture}</span>,
+      label: <span class="spoken">{files.picture}</span>,
       cell: (file) => {
         const address = pictures.includes(file) ? thumbOf(file) : undefined;
         return address === undefined ? null : <img class="thumb" src={address} alt="" loading="lazy" />;
@@ -61,19 +62,19 @@ export const Files = () => {
     },
     {
       key: 'name',
-      label: t.files.name,
+      label: files.name,
       cell: (file) => (
         <>
           <a href={addressOf(file.path)}>{file.name}</a> <Visibility file={file} />
         </>
       ),
     },
-    { key: 'size', label: t.files.size, number: true, cell: ({ size }) => <Bytes of={size} /> },
-    { key: 'type', label: t.files.type, cell: ({ contentType }) => contentType },
+    { key: 'size', label: files.size, number: true, cell: ({ size }) => <Bytes of={size} /> },
+    { key: 'type', label: files.type, cell: ({ contentType }) => contentType },
     { key: 'created', label: t.users.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       key: 'path',
-      label: t.files.path,
+      label: files.path,
       cell: (file) => (
         <span class="mono" title={file.path}>
           {shortPath(file.path)}
@@ -89,12 +90,12 @@ export const Files = () => {
     <Page title={t.nav.files}>
       <div class="stack">
         {problem && !project && !list.value.problem && <ProblemNote problem={problem} onRetry={found.reload} />}
-        {isOwnBucket && <p class="note">{t.files.ownBucket}</p>}
+        {isOwnBucket && <p class="note">{files.ownBucket}</p>}
         {changes && !isOwnBucket && <UploadZone queue={queue} />}
         {changes && (
           <Switch
-            label={t.files.userUploads}
-            hint={t.files.userUploadsWhy}
+            label={files.userUploads}
+            hint={files.userUploadsWhy}
             on={project.uploads.users}
             onChange={async (users) => {
               await request('update-project', { projectId, body: { uploads: { users } } });
@@ -108,7 +109,7 @@ export const Files = () => {
             label={t.nav.files}
             columns={columns}
             keyOf={({ path: key }) => key}
-            empty={t.files.empty}
+            empty={files.empty}
             icon="files"
             selected={query.open}
             onOpen={(item) => route(addressOf(item.path))}
@@ -132,17 +133,17 @@ export const Files = () => {
       </div>
       {file && deleting.value && (
         <Confirm
-          title={t.files.deleteTitle}
-          text={t.files.deleteText}
+          title={files.deleteTitle}
+          text={files.deleteText}
           name={file.name}
-          label={t.files.typeName}
+          label={files.typeName}
           act={t.acts.delete}
           onClose={close}
           onConfirm={async () => {
             await request('delete-files', { projectId, body: { paths: [file.path] } });
             close();
             route(addressOf(undefined));
-            say(t.files.deleted);
+            say(files.deleted);
           }}
         />
       )}

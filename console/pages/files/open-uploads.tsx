@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useQuery } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
 import type { Data } from '../../api/rows.ts';
+import { files } from '../../text/files.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -30,35 +31,35 @@ export const OpenUploads = ({
   if (!data || (data.items.length === 0 && cursor.value === undefined)) return null;
   const end = (path: string) => async () => {
     await request('end-reservation', { projectId, body: { path } });
-    say(t.files.uploadEnded);
+    say(files.uploadEnded);
   };
   const columns: readonly Column<OpenUpload>[] = [
     {
       key: 'name',
-      label: t.files.name,
+      label: files.name,
       cell: (upload) => (
         <>
           {upload.name} <Visibility file={upload} />
         </>
       ),
     },
-    { key: 'size', label: t.files.size, number: true, cell: ({ size }) => <Bytes of={size} /> },
+    { key: 'size', label: files.size, number: true, cell: ({ size }) => <Bytes of={size} /> },
     {
       key: 'owner',
-      label: t.files.owner,
-      cell: ({ owner }) => (owner === null ? t.files.server : <span class="mono">{owner}</span>),
+      label: files.owner,
+      cell: ({ owner }) => (owner === null ? files.server : <span class="mono">{owner}</span>),
     },
-    { key: 'since', label: t.files.since, cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { key: 'ends', label: t.files.ends, cell: ({ endsAt }) => <Time at={endsAt} /> },
-    { key: 'path', label: t.files.path, cell: ({ path }) => <span class="mono">{path}</span> },
+    { key: 'since', label: files.since, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { key: 'ends', label: files.ends, cell: ({ endsAt }) => <Time at={endsAt} /> },
+    { key: 'path', label: files.path, cell: ({ path }) => <span class="mono">{path}</span> },
     ...(changes
       ? [
           {
             key: 'end',
             label: '',
             cell: ({ path, name }: OpenUpload) => (
-              <Act kind="danger" label={t.files.endUploadOf(name)} onAct={end(path)}>
-                {t.files.endUpload}
+              <Act kind="danger" label={files.endUploadOf(name)} onAct={end(path)}>
+                {files.endUpload}
               </Act>
             ),
           },
@@ -70,11 +71,11 @@ export const OpenUploads = ({
   };
   return (
     <div class="stack">
-      <h2>{t.files.openUploads}</h2>
-      <p class="muted small">{t.files.openUploadsWhy}</p>
-      <Table label={t.files.openUploads} columns={columns} items={data.items} keyOf={({ path }) => path} />
+      <h2>{files.openUploads}</h2>
+      <p class="muted small">{files.openUploadsWhy}</p>
+      <Table label={files.openUploads} columns={columns} items={data.items} keyOf={({ path }) => path} />
       <div class="row">
-        {cursor.value !== undefined && <Button onClick={show(undefined)}>{t.files.newestUploads}</Button>}
+        {cursor.value !== undefined && <Button onClick={show(undefined)}>{files.newestUploads}</Button>}
         {data.nextCursor !== undefined && <Button onClick={show(data.nextCursor)}>{t.pager.after}</Button>}
       </div>
     </div>

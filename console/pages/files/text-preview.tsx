@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Problem } from '../../api/problem.ts';
-import { t } from '../../text/words.ts';
+import { files } from '../../text/files.ts';
 import { bytesText } from '../../ui/bytes.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 
@@ -44,7 +44,7 @@ export const TextPreview = ({
           {text}
         </pre>
       </section>
-      {size > mostBytes && <p class="muted small">{t.files.beginning(bytesText(mostBytes))}</p>}
+      {size > mostBytes && <p class="muted small">{files.beginning(bytesText(mostBytes))}</p>}
     </>
   );
 };

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { TargetedDragEvent } from 'preact';
 import { useRef } from 'preact/hooks';
+import { files } from '../../text/files.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Bytes } from '../../ui/bytes.tsx';
@@ -9,9 +10,7 @@ import type { Upload, UploadQueue } from './upload-queue.ts';
 
 const reasonOf = ({ problem }: Upload): string => {
   if (!problem) return '';
-  return (
-    problem.fields[0]?.message ?? (problem.message || (problem.status === 0 ? t.files.unreachable : t.files.refused))
-  );
+  return problem.fields[0]?.message ?? (problem.message || (problem.status === 0 ? files.unreachable : files.refused));
 };
 
 const UploadLine = ({ upload, queue }: { readonly upload: Upload; readonly queue: UploadQueue }) => {
@@ -25,7 +24,7 @@ const UploadLine = ({ upload, queue }: { readonly upload: Upload; readonly queue
       ) : (
         state !== 'done' && <progress max={Math.max(1, file.size)} value={sent} aria-label={file.name} />
       )}
-      <span class="small muted">{t.files.states[state]}</span>
+      <span class="small muted">{files.states[state]}</span>
       {state === 'failed' && (
         <Button kind="plain" onClick={() => queue.again(id)}>
           {t.acts.retry}
@@ -57,7 +56,7 @@ export const UploadZone = ({ queue }: { readonly queue: UploadQueue }) => {
     <div class="stack">
       <section
         class="drop-zone"
-        aria-label={t.files.upload}
+        aria-label={files.upload}
         data-over={over.value ? '' : undefined}
         onDragOver={onDrag}
         onDragLeave={() => {
@@ -70,19 +69,19 @@ export const UploadZone = ({ queue }: { readonly queue: UploadQueue }) => {
           hidden
           type="file"
           multiple
-          aria-label={t.files.choose}
+          aria-label={files.choose}
           onChange={(event) => {
             queue.add(event.currentTarget.files ?? []);
             event.currentTarget.value = '';
           }}
         />
         <Button kind="main-act" onClick={() => input.current?.click()}>
-          {t.files.choose}
+          {files.choose}
         </Button>
-        <span class="muted">{t.files.drop}</span>
+        <span class="muted">{files.drop}</span>
       </section>
       {queue.uploads.value.length > 0 && (
-        <ul class="uploads" aria-label={t.files.uploads}>
+        <ul class="uploads" aria-label={files.uploads}>
           {queue.uploads.value.map((upload) => (
             <UploadLine key={upload.id} upload={upload} queue={queue} />
           ))}

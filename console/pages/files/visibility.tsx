@@ -1,6 +1,6 @@
 import type { Item } from '../../api/rows.ts';
-import { t } from '../../text/words.ts';
+import { files } from '../../text/files.ts';
 import { Badge } from '../../ui/badge.tsx';
 
 export const Visibility = ({ file }: { readonly file: Pick<Item<'list-files'>, 'visibility'> }) =>
-  file.visibility === 'private' ? <Badge>{t.files.private}</Badge> : null;
+  file.visibility === 'private' ? <Badge>{files.private}</Badge> : null;

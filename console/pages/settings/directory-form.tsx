@@ -1,5 +1,6 @@
 import { Problem } from '../../api/problem.ts';
 import { request } from '../../api/request.ts';
+import { accounts } from '../../text/accounts.ts';
 import { t } from '../../text/words.ts';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
@@ -12,7 +13,7 @@ const ruleIn = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    const message = t.settings.directory.noJson;
+    const message = accounts.directory.noJson;
     throw new Problem(400, { message, errors: [{ field: 'directory.read', message }] });
   }
 };
@@ -31,22 +32,22 @@ export const DirectoryForm = ({ project: { _id: projectId, directory } }: Settin
   };
   return (
     <section class="card stack">
-      <h2>{t.settings.directory.title}</h2>
-      <p class="muted">{t.settings.directory.why}</p>
-      <Form guarded act={t.settings.directory.act} onSubmit={save}>
+      <h2>{accounts.directory.title}</h2>
+      <p class="muted">{accounts.directory.why}</p>
+      <Form guarded act={accounts.directory.act} onSubmit={save}>
         {(wrong) => {
           const wrongField = draft.value.fields.split(/[\s,]+/).map((_field, at) => wrong(`directory.fields.${at}`));
           return (
             <>
               <Field
-                label={t.settings.directory.fields}
-                hint={t.settings.directory.fieldsWhy}
+                label={accounts.directory.fields}
+                hint={accounts.directory.fieldsWhy}
                 value={draft.value.fields}
                 onInput={set('fields')}
                 wrong={wrong('directory.fields') ?? wrong('directory') ?? wrongField.find(Boolean)}
               />
               <TextField
-                label={t.settings.directory.read}
+                label={accounts.directory.read}
                 rows={3}
                 value={draft.value.read}
                 onInput={set('read')}

@@ -1,60 +1,72 @@
 import { request } from '../../api/request.ts';
+import { accounts } from '../../text/accounts.ts';
 import { t } from '../../text/words.ts';
+import { Dialog } from '../../ui/dialog.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
 import { say } from '../../ui/toast.tsx';
+import { callbackOf } from './provider-form.tsx';
 import type { SettingsProps } from './settings.tsx';
 
-const empty = { name: '', issuer: '', clientId: '', clientSecret: '' };
+const words = accounts.providers;
 
-export const NewProvider = ({ project }: SettingsProps) => {
-  const { draft, set } = useDraft(empty);
+interface Props extends SettingsProps {
+  readonly onClose: () => void;
+  readonly onAdded: (provider: string) => void;
+}
+
+/** Adds a provider by OpenID Connect. Its name is part of the callback URL, which is shown as it is typed. */
+export const NewProvider = ({ project, onClose, onAdded }: Props) => {
+  const { draft, set } = useDraft({ name: '', issuer: '', clientId: '', clientSecret: '' });
+  const { name, ...registration } = draft.value;
+  const provider = `oidc:${name}`;
   const add = async () => {
-    const { name, ...registration } = draft.value;
-    const socialProviders = { [`oidc:${name}`]: { enabled: true, ...registration } };
+    const socialProviders = { [provider]: { enabled: true, ...registration } };
     await request('update-project', { projectId: project._id, body: { socialProviders } });
-    draft.value = empty;
+    onAdded(provider);
     say(t.settings.saved);
   };
   return (
-    <section class="card stack">
-      <h2>{t.settings.addProvider}</h2>
-      <p class="muted">{t.settings.addProviderWhy}</p>
-      <Form guarded act={t.settings.addProviderAct} onSubmit={add}>
+    <Dialog title={words.add} onClose={onClose}>
+      <p class="muted">{words.addWhy}</p>
+      <Form guarded act={words.add} cancel={t.acts.cancel} onCancel={onClose} onSubmit={add}>
         {(wrong) => {
-          const about = (field: string) => wrong(`socialProviders.oidc:${draft.value.name}${field}`);
+          const about = (field: string) => wrong(`socialProviders.${provider}${field}`);
           return (
             <>
               <Field
-                label={t.settings.providerName}
-                hint={t.settings.providerNameHint}
-                value={draft.value.name}
+                label={words.name}
+                hint={words.nameWhy}
+                value={name}
                 required
                 pattern="[a-z0-9\-]{1,32}"
                 onInput={set('name')}
                 wrong={about('')}
               />
+              {name !== '' && <Snippet code={callbackOf(provider)} label={words.callback(name)} />}
               <Field
-                label={t.settings.issuer}
+                label={words.issuer}
+                hint={words.issuerWhy}
                 type="url"
                 required
-                value={draft.value.issuer}
+                value={registration.issuer}
                 onInput={set('issuer')}
                 wrong={about('.issuer')}
               />
               <Field
-                label={t.settings.clientId}
+                label={words.clientId}
                 required
-                value={draft.value.clientId}
+                value={registration.clientId}
                 onInput={set('clientId')}
                 wrong={about('.clientId')}
               />
               <Field
-                label={t.settings.clientSecret}
+                label={words.clientSecret}
                 required
                 type="password"
                 autocomplete="off"
-                value={draft.value.clientSecret}
+                value={registration.clientSecret}
                 onInput={set('clientSecret')}
                 wrong={about('.clientSecret')}
               />
@@ -62,6 +74,6 @@ export const NewProvider = ({ project }: SettingsProps) => {
           );
         }}
       </Form>
-    </section>
+    </Dialog>
   );
 };

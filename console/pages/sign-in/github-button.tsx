@@ -3,6 +3,7 @@ import { Problem, problemOf } from '../../api/problem.ts';
 import { callOf } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
+import { github, Mark } from '../../ui/mark.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { keepPlace } from './place-after.ts';
 
@@ -28,7 +29,10 @@ export const GithubButton = ({ to }: { readonly to?: string | undefined }) => {
   };
   return (
     <>
-      <Button onClick={start}>{t.signIn.github}</Button>
+      <Button onClick={start}>
+        <Mark outline={github} />
+        {t.signIn.github}
+      </Button>
       {problem.value && <ProblemNote problem={problem.value} />}
     </>
   );
