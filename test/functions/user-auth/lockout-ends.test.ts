@@ -62,7 +62,8 @@ describe.each(Object.entries({ users, developers }))('the lockout of %s', (_name
   test('200 also after 100 failures of all clients, which were guesses at the old password', async () => {
     const account = await of.open();
     const from = (n: number) => ({ scope: of.scope(), address: account.email, ip: `10.0.0.${n}` });
-    await inParallel(100, (n) => countFailure(from(n)));
+    // A hundred new connections at the same moment exceed the connection timeout on a busy machine.
+    for (let first = 0; first < 100; first += 20) await inParallel(20, (n) => countFailure(from(first + n)));
     expect(await of.logIn(account.email, account.password)).toMatchObject({ status: 429 });
     const body = { currentPassword: account.password, newPassword };
     expect(await of.change(account.token, body)).toMatchObject({ status: 200 });
