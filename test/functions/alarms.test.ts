@@ -111,18 +111,15 @@ const theirs: readonly (readonly [code: string, status: number, ask: () => Retur
   ],
 ];
 
-describe('the alarm of failing requests', () => {
-  test.each(theirs)(
-    '%s: takes %i off, by one line that it counts, and no error stands in the log',
-    async (code, status, ask) => {
-      const { lines, ...answer } = await ask();
-      expect(answer).toEqual({ status, code });
-      expect(lines.filter((line) => isCounted(pattern, line))).toMatchObject([{ status, code }]);
-      expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
-    },
-  );
+describe('the alarm for failing requests', () => {
+  test.each(theirs)('%s with status %i is deducted by one log line and logs no error', async (code, status, ask) => {
+    const { lines, ...answer } = await ask();
+    expect(answer).toEqual({ status, code });
+    expect(lines.filter((line) => isCounted(pattern, line))).toMatchObject([{ status, code }]);
+    expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
 
-  test('503 DATABASE_UNAVAILABLE of our own stays in it, and is an error in the log', async () => {
+  test('503 DATABASE_UNAVAILABLE counts and is logged as an error when our own database fails', async () => {
     await askAndRead(listDocuments, notes(project));
     vi.spyOn(Db.prototype, 'command').mockRejectedValue(new MongoNetworkError('cut'));
     vi.spyOn(Collection.prototype, 'findOne').mockRejectedValue(new MongoNetworkError('cut'));
@@ -135,7 +132,7 @@ describe('the alarm of failing requests', () => {
     expect(lines.filter(({ level }) => level === 'error')).toMatchObject([{ code: 'DATABASE_UNAVAILABLE' }]);
   });
 
-  test('200 and 404 are not counted', async () => {
+  test('200 and 404 do not count', async () => {
     for (const id of ['', 'a'.repeat(24)]) {
       const { lines } = await askAndRead(id === '' ? listDocuments : getDocument, {
         ...notes(project),

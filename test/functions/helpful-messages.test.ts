@@ -28,8 +28,8 @@ const refusal = (status: number, code: string, message: RegExp) => ({
   body: { code, message: expect.stringMatching(message) },
 });
 
-describe('a refusal says what to do:', () => {
-  test('404 of a collection that is not there names the route that makes one', async () => {
+describe('an error says what to do:', () => {
+  test('404 names the route that creates a collection when the collection is missing', async () => {
     const answer = await send('GET', '/api/data/Notes', { key: project.secretKey });
     expect(answer).toMatchObject(
       refusal(404, 'COLLECTION_NOT_FOUND', /"Notes".*POST \/api\/projects\/:projectId\/coll/),
@@ -40,19 +40,19 @@ describe('a refusal says what to do:', () => {
     ['of another page', { origin: 'https://evil.example' }, /^https:\/\/evil\.example is not .*allowedDomains/],
     ['of no page at all', {}, /^This request has no Origin.*secret key/],
     ['with a long origin', { origin: `https://${'a'.repeat(300)}.example` }, /^https:\/\/a{92} is not/],
-  ] as const)('403 of a request %s', async (_what, headers, message) => {
+  ] as const)('403 for a request %s', async (_what, headers, message) => {
     const answer = await send('GET', '/api/data/notes', { key: project.publishableKey, headers });
     expect(answer).toMatchObject(refusal(403, 'ORIGIN_NOT_ALLOWED', message));
   });
 
-  test('403 of a secret key in a page says that it does not belong there', async () => {
+  test('403 asks for the publishable key when a page sends the secret key', async () => {
     const headers = { origin: 'https://evil.example' };
     const answer = await send('GET', '/api/data/notes', { key: project.secretKey, headers });
     const message = /^https:\/\/evil\.example is not .*secret key.*does not belong in a page.*publishable key.*rotate/;
     expect(answer).toMatchObject(refusal(403, 'ORIGIN_NOT_ALLOWED', message));
   });
 
-  test('403 of a write without row security names the setting, by the same words for one document and many', async () => {
+  test('403 names the setting, in the same words for one document and many, when row security is off', async () => {
     const options = { key: project.publishableKey, headers: { origin: own } };
     const message = /row-level security.*off in "notes".*rls\.enabled/;
     for (const [path, body] of [
@@ -63,7 +63,7 @@ describe('a refusal says what to do:', () => {
     }
   });
 
-  test('403 where accounts are off, and where there is no collection for them, tell which', async () => {
+  test('403 names the cause when accounts are off or the collection users is missing', async () => {
     const body = { email: 'ada@example.com', password: 'correct horse' };
     const options = { key: project.publishableKey, headers: { origin: own }, body };
     const logIn = () => send('POST', '/api/userAuth/login', options);
@@ -73,13 +73,13 @@ describe('a refusal says what to do:', () => {
     expect(without).toMatchObject(refusal(403, 'AUTH_DISABLED', /need the collection users/));
   });
 
-  test('404 of a file asks for the path and not the URL', async () => {
+  test('404 asks for the path when a file is named by its URL', async () => {
     const body = { path: 'https://files.example.com/x/y.txt' };
     const answer = await send('DELETE', '/api/storage/file', { key: project.secretKey, body });
     expect(answer).toMatchObject(refusal(404, 'FILE_NOT_FOUND', /Send the path .*not the URL/));
   });
 
-  test('404 of another developer’s project names that one may not be a member', async () => {
+  test('404 mentions membership when the project belongs to another developer', async () => {
     const path = `/api/projects/${'0'.repeat(24)}`;
     expect(await project.developer.dashboard('GET', path)).toMatchObject(
       refusal(404, 'PROJECT_NOT_FOUND', /you are not a member/),

@@ -40,44 +40,44 @@ const letIn = async (counter: RateCounter, address: string, times: number, windo
   return count;
 };
 
-describe('the block that a window is counted in', () => {
+describe('the block of a rate window', () => {
   test.each([
     [100, 1],
     [1999, 1],
     [2000, 2],
     [10_000, 10],
     [1_000_000, 1000],
-  ])('of a limit of %i is %i', (limit, block) => {
+  ])('for a limit of %i is %i', (limit, block) => {
     expect(blockOf(limit, 0)).toBe(block);
   });
 
-  test('is what the operator asked for', () => {
+  test('is the operator’s setting when one is given', () => {
     expect(blockOf(1_000_000, 1)).toBe(1);
   });
 });
 
-describe('a window that is counted in blocks', () => {
-  test('costs one write for as many requests as a block has', async () => {
+describe('a rate window counted in blocks', () => {
+  test('costs one write per block of requests', async () => {
     const [counter, address] = [new RateCounter(), newAddress()];
     await letIn(counter, address, 51, windowOf(10_000));
     const commands = await commandsOf(() => letIn(counter, address, 100, windowOf(10_000)));
     expect(commands).toEqual(Array(10).fill('dynamodb UpdateItemCommand'));
   });
 
-  test('is begun with single requests, so that a process never holds more than a quarter of what it has used', async () => {
+  test('starts with single requests, so that a process reserves at most a quarter of what it has used', async () => {
     const [counter, address] = [new RateCounter(), newAddress()];
     const commands = await commandsOf(() => letIn(counter, address, 16, windowOf(10_000)));
     expect(commands).toHaveLength(12);
   });
 
-  test('tells one process exactly what is left', async () => {
+  test('returns the exact remaining number when one process counts', async () => {
     const [counter, address] = [new RateCounter(), newAddress()];
     for (let left = 2999; left > 2990; left--) {
       expect(await counter.count(address, [windowOf(3000)])).toMatchObject({ limit: 3000, remaining: left });
     }
   });
 
-  test('lets one process send exactly the limit', async () => {
+  test('admits exactly the limit when one process counts', async () => {
     expect(await letIn(new RateCounter(), newAddress(), 2100, windowOf(2000))).toBe(2000);
   });
 
@@ -85,18 +85,21 @@ describe('a window that is counted in blocks', () => {
     [50, 2000],
     [50, 5000],
     [100, 10_000],
-  ])('never lets %i processes send more than %i, and at most a block each less', async (processes, limit) => {
-    const address = newAddress();
-    const window = windowOf(limit);
-    const counts = await inParallel(processes, () =>
-      letIn(new RateCounter(), address, Math.ceil((limit * 1.2) / processes), window),
-    );
-    const total = counts.reduce((sum, count) => sum + count, 0);
-    expect(total).toBeLessThanOrEqual(limit);
-    expect(total).toBeGreaterThanOrEqual(limit - processes * (window.block - 1));
-  });
+  ])(
+    'never admits more than the limit, and at most one block per process fewer, when %i processes share a limit of %i',
+    async (processes, limit) => {
+      const address = newAddress();
+      const window = windowOf(limit);
+      const counts = await inParallel(processes, () =>
+        letIn(new RateCounter(), address, Math.ceil((limit * 1.2) / processes), window),
+      );
+      const total = counts.reduce((sum, count) => sum + count, 0);
+      expect(total).toBeLessThanOrEqual(limit);
+      expect(total).toBeGreaterThanOrEqual(limit - processes * (window.block - 1));
+    },
+  );
 
-  test('is counted anew when the next one begins', async () => {
+  test('starts at zero when the next window begins', async () => {
     const [counter, address] = [new RateCounter(), newAddress()];
     expect(await letIn(counter, address, 2001, windowOf(2000))).toBe(2000);
     const later = clock.now() + 900_000;
@@ -104,7 +107,7 @@ describe('a window that is counted in blocks', () => {
     expect(await letIn(counter, address, 3, windowOf(2000))).toBe(3);
   });
 
-  test('does not loosen a narrow one beside it', async () => {
+  test('does not loosen a narrower window of the same address', async () => {
     const [counter, address] = [new RateCounter(), newAddress()];
     const windows: readonly RateWindow[] = [windowOf(10_000), { name: 'credential', limit: 20, block: 1 }];
     const answers = await inParallel(50, () => isLetIn(counter, address, windows));

@@ -161,7 +161,7 @@ describe('the window of all routes', () => {
     expect(standing(await list({ sourceIp: second }))).toBe('5/4');
   });
 
-  test('is one for a /64 of IPv6, however it is written, and others for other networks', async () => {
+  test('the limit is shared by a /64 of IPv6 in any spelling, and separate for other networks', async () => {
     const network = `2001:db8:${randomInt(65_536).toString(16)}:${randomInt(4096, 65_536).toString(16)}`;
     for (const [n, tail] of ['::1', '::ffff:1', ':1:2:3:4', '::a:0:1', ':ffff:ffff:ffff:ffff'].entries()) {
       expect(standing(await list({ sourceIp: network + tail }))).toBe(`5/${4 - n}`);
@@ -180,7 +180,7 @@ describe('the window of all routes', () => {
     'cf-connecting-ip',
     'x-forwarded-host',
     'via',
-  ])('does not believe %s', async (header) => {
+  ])('the limit ignores the header %s', async (header) => {
     const sourceIp = newAddress();
     await useUp(sourceIp);
     for (const value of [newAddress(), `${newAddress()}, ${newAddress()}`, `for=${newAddress()}`, '127.0.0.1', '']) {
@@ -226,7 +226,7 @@ describe('every route', () => {
   const narrowest = ({ credential, path: at }: NamedRoute): string =>
     credential ? '2/1' : at.startsWith('/api/userAuth/') ? '3/2' : '5/4';
 
-  test.each(areas)('counts, and answers 429 before anything else: %s/%s', async (area, id, route) => {
+  test.each(areas)('429 before any other check when the limit is exceeded: %s/%s', async (area, id, route) => {
     const handler = await handlerOf(area, id);
     const sourceIp = newAddress();
     const first = await invoke(handler, { sourceIp, params: named });
@@ -252,7 +252,7 @@ describe('every route', () => {
     }
   });
 
-  test('that does not exist counts too, and a preflight does not', async () => {
+  test('a missing route counts, and a preflight request does not', async () => {
     const gateway = await startGateway((event) => notFound(event as Parameters<LambdaHandler>[0], {} as never));
     try {
       const headers = ['origin', 'https://app.example.com', 'access-control-request-method', 'POST'];
@@ -273,28 +273,28 @@ describe('every route', () => {
 });
 
 describe('the narrow windows', () => {
-  test('of user-auth routes is 3, and the headers tell the tightest', async () => {
+  test('admit 3 requests to user-auth routes, and the headers describe the narrowest window', async () => {
     const sourceIp = newAddress();
     const answers = await inParallel(20, () => invoke(refresh, { sourceIp }));
     expect(tally(answers)).toEqual({ 401: 3, 429: 17 });
     expect(answers.map(standing).filter((text) => text.startsWith('3/')).length).toBe(20);
   });
 
-  test('of credential routes is 2, shared by them, exact under 50 at once, and leaves the others alone', async () => {
+  test('admit 2 of 50 concurrent requests to all credential routes together', async () => {
     const sourceIp = newAddress();
     const answers = await inParallel(50, (n) => invoke(n % 2 ? signUp : reset, { sourceIp }));
     expect(tally(answers)).toEqual({ 401: 2, 429: 48 });
     expect(new Set(answers.map(standing))).toEqual(new Set(['2/1', '2/0']));
   });
 
-  test('are not what the headers tell while the window of all routes has less left', async () => {
+  test('are not in the headers while the window of all routes has fewer requests left', async () => {
     const sourceIp = newAddress();
     for (let n = 0; n < 3; n++) await list({ sourceIp });
     expect(standing(await invoke(refresh, { sourceIp }))).toBe('5/1');
     expect(standing(await invoke(signUp, { sourceIp }))).toBe('5/0');
   });
 
-  test('does not shut out reads of the address: only what was counted counts', async () => {
+  test('do not block reads of the address when they are exceeded', async () => {
     const sourceIp = newAddress();
     for (let n = 0; n < 3; n++) await invoke(signUp, { sourceIp });
     expect((await invoke(signUp, { sourceIp })).status).toBe(429);
@@ -302,7 +302,7 @@ describe('the narrow windows', () => {
     expect([answer.status, standing(answer)]).toEqual([200, '5/1']);
   });
 
-  test('of dashboard credentials is one of its own', async () => {
+  test('count dashboard credentials separately', async () => {
     const sourceIp = newAddress();
     const wrong = { email: 'nobody@example.com', password: 'wrong-password' };
     const first = await invoke(logIn, { sourceIp, body: wrong });
@@ -313,7 +313,7 @@ describe('the narrow windows', () => {
     expect(standing(await invoke(signUp, { sourceIp }))).toBe('5/1');
   });
 
-  test('of dashboard credentials is left whole by pages that offer passkeys', async () => {
+  test('do not count passkey challenges as dashboard credentials', async () => {
     const sourceIp = newAddress();
     for (let n = 0; n < 3; n++) {
       const asked = await invoke(askForPasskey, { sourceIp });
@@ -323,7 +323,7 @@ describe('the narrow windows', () => {
     expect((await invoke(logIn, { sourceIp, body: wrong })).status).toBe(401);
   });
 
-  test('holds for logins: at most 2 of 50 wrong passwords at once are looked at', async () => {
+  test('admit 2 of 50 concurrent sign-ins with wrong passwords', async () => {
     const sourceIp = newAddress();
     const answers = await inParallel(50, (n) =>
       invoke(logIn, { sourceIp, body: { email: `nobody${n}@example.com`, password: 'wrong-password' } }),
@@ -332,7 +332,7 @@ describe('the narrow windows', () => {
   });
 });
 
-describe('a read runs beside its count', () => {
+describe('a read that runs in parallel with its count', () => {
   const missing = { ...params, id: 'f'.repeat(24) };
   const readers = {
     list: (options: InvokeOptions) => list(options),
@@ -355,7 +355,7 @@ describe('a read runs beside its count', () => {
     vi.restoreAllMocks();
   });
 
-  test('its answer waits for a count that is late', async () => {
+  test('responds after the count when the count is late', async () => {
     const found = Promise.withResolvers<void>();
     const note = (message: unknown): void => {
       if (Object.values((message as DatabaseCommand).command ?? {}).includes('notes')) found.resolve();
@@ -374,7 +374,7 @@ describe('a read runs beside its count', () => {
   });
 
   test.each(Object.entries(readers))(
-    '429 for %s that came to its end before the count said no',
+    '429 for %s when the read ends before the count rejects it',
     async (_what, read) => {
       const sourceIp = newAddress();
       await useUpElsewhere(sourceIp);
@@ -396,7 +396,7 @@ describe('a read runs beside its count', () => {
     },
   );
 
-  test('200 and 404, uncounted, where the count fails meanwhile', async () => {
+  test('200 and 404, uncounted, when the count fails', async () => {
     answerForAws(() => {
       throw tableError('InternalServerError');
     });
@@ -409,7 +409,7 @@ describe('a read runs beside its count', () => {
     expect((await list({ sourceIp: newAddress() })).status).toBe(200);
   });
 
-  test('a write waits: 429 with nothing asked of MongoDB but the key', async () => {
+  test('429 for a write that sends only the key look-up to MongoDB when the limit is exceeded', async () => {
     const sourceIp = newAddress();
     await useUpElsewhere(sourceIp);
     const body = { a: 1 };
@@ -431,12 +431,12 @@ describe('deliveries to the webhook of a project', () => {
   };
   const newId = (): string => randomBytes(12).toString('hex');
 
-  test('400 without a signature that could be one, before any look-up', async () => {
+  test('400 before any look-up when the signature is missing', async () => {
     expect((await deliver(newId(), '')).status).toBe(400);
     expect(await commandsOf(() => deliver(newId(), ''))).toEqual(['dynamodb UpdateItemCommand']);
   });
 
-  test('429 for an address over its limit, for which one project is looked up a tenth of a second', async () => {
+  test('429 when the address is over its limit; at most one project per tenth of a second is looked up', async () => {
     const owned = await newMailProject('free', undefined, { providerWebhookSecret: secret });
     const sourceIp = newAddress();
     await useUp(sourceIp);
@@ -449,7 +449,7 @@ describe('deliveries to the webhook of a project', () => {
     expect((await deliver(owned.id, secret, sourceIp)).status).toBe(200);
   });
 
-  test('429 for more than 10 000 that its own account signed, wherever they come from, and for no other project', async () => {
+  test('429 only for this project when its own account has signed more than 10 000, from any address', async () => {
     const [owned, other] = await Promise.all(
       [1, 2].map(() => newMailProject('free', undefined, { providerWebhookSecret: secret })),
     );

@@ -6,7 +6,7 @@ import { inParallel } from '../support/clients/client.ts';
 /** As the driver throws where its monitor knows of no server. */
 const noServer = (): Error => Object.create(MongoServerSelectionError.prototype, { message: { value: 'no server' } });
 
-test('503 where a client finds no server, and another client for who comes next, one for all', async () => {
+test('503 when a client finds no server; the next callers share one new client', async () => {
   const client = () => onControl(async (db) => db.client);
   const first = await client();
   await inParallel(50, () =>

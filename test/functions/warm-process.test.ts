@@ -53,7 +53,7 @@ describe('two projects in one process', () => {
     await fill(second, 'second');
   });
 
-  test('see their own documents, schemas and joins only, however their requests interleave', async () => {
+  test('see only their own documents, schemas and joins when their requests interleave', async () => {
     const sides = [
       { project: first, mark: 'first', other: 'second', token: await first.tokenFor(userId) },
       { project: second, mark: 'second', other: 'first', token: await second.tokenFor(userId) },
@@ -88,7 +88,7 @@ describe('two projects in one process', () => {
     });
   });
 
-  test('validate by their own schema, however their requests interleave', async () => {
+  test('validate by their own schema when their requests interleave', async () => {
     const answers = await inParallel(40, (turn) =>
       invoke(createDocument, {
         key: (turn % 2 ? first : second).secretKey,
@@ -99,7 +99,7 @@ describe('two projects in one process', () => {
     for (const [turn, { status }] of answers.entries()) expect(status).toBe(turn % 2 ? 201 : 400);
   });
 
-  test("never take each other's tokens, known or not", async () => {
+  test("never accept each other's tokens, cached or not", async () => {
     const tokens = { first: await first.tokenFor(userId), second: await second.tokenFor(userId) };
     const read = (project: TestProject, token: string) =>
       list(project.publishableKey, { token, params: { collectionName: 'todos' } });
@@ -124,7 +124,7 @@ describe('two projects in one process', () => {
     }
   });
 
-  test('are not opened by each other’s keys in another guise', async () => {
+  test('reject altered and relabelled keys', async () => {
     for (const { secretKey, publishableKey } of [first, second]) {
       for (const key of [
         secretKey.replace('sk_', 'pk_'),
@@ -144,7 +144,7 @@ describe('two projects in one process', () => {
     }
   });
 
-  test('forget a token when its time is over, even one that is known to be good', async () => {
+  test('reject a token when it expires, also if it was cached as valid', async () => {
     const token = await first.tokenFor(userId);
     const read = () => list(first.publishableKey, { token, params: { collectionName: 'todos' } });
     expect((await read()).status).toBe(200);
@@ -181,7 +181,7 @@ describe('a warm process follows within 5 seconds', () => {
     expect((await list(type === 'secret' ? project.publishableKey : project.secretKey)).status).toBe(200);
   });
 
-  test('when a key was rotated with a grace: it works to its last moment and not beyond', async () => {
+  test('when a key was rotated with a grace period: it works until the period ends', async () => {
     const project = await newProject([{ name: 'notes' }]);
     const key = await rotate(project, 'secret', 1);
     advance(3_590_000);
@@ -201,7 +201,7 @@ describe('a warm process follows within 5 seconds', () => {
     }
   });
 
-  test('when allowed domains change, for the secret key only of a page elsewhere', async () => {
+  test('when allowed domains change, with the secret key only for pages of other origins', async () => {
     const project = await newProject([{ name: 'notes' }]);
     const allow = (allowedDomains: string[]) =>
       project.developer.dashboard('PATCH', `/api/projects/${project.id}`, { allowedDomains });
@@ -251,7 +251,7 @@ describe('a warm process follows within 5 seconds', () => {
     expect(await read(token)).toEqual([200, 200]);
   });
 
-  test('when a collection is made that was asked for before: within half a second, in joins too', async () => {
+  test('when a collection is created after it was requested: within half a second, also in joins', async () => {
     const project = await newProject([{ name: 'notes' }]);
     const key = project.secretKey;
     const outcomes = async () => {
@@ -268,7 +268,7 @@ describe('a warm process follows within 5 seconds', () => {
     expect(await outcomes()).toEqual([201, 200]);
   });
 
-  test('when a schema changes, a collection is made, or is deleted', async () => {
+  test('when a schema changes, or a collection is created or deleted', async () => {
     const project = await newProject([{ name: 'notes' }]);
     const insert = (collectionName: string) =>
       invoke(createDocument, { key: project.secretKey, params: { collectionName }, body: { n: 'text' } });

@@ -120,7 +120,7 @@ describe('an effect in plain English', () => {
     expect(said(effect)).toBe(sentence);
   });
 
-  test('names the parts that have no words', () => {
+  test('names the parts that it cannot explain', () => {
     expect(said({ on: 'never', where: { $x: 1 }, set: { total: { $power: 2 } }, writes: [1], mail: {} })).toBe(
       'When it is not clear, if its condition is true: Set `total` as its JSON says. Write another document as its JSON says. Send an email as its JSON says.',
     );
@@ -186,7 +186,7 @@ describe('a template', () => {
     expect(parseEffects({ ...orders, effects }, byName)).toHaveLength(effects.length);
   });
 
-  test('offers fields of the project only, and begins with the first of each', () => {
+  test('offers only fields of the project, and starts with the first of each', () => {
     const { questions } = fillTemplate('copy', sources, { from: 'gone.price' });
     expect(questions[0]).toMatchObject({ name: 'from', value: 'product.name' });
     expect(questions[0]?.options?.map(([value]) => value)).toEqual([
@@ -198,7 +198,7 @@ describe('a template', () => {
     ]);
   });
 
-  test('says what the collection lacks', () => {
+  test('names what the collection lacks', () => {
     const free = { ...sources, collection: collection('notes', null), mails: [] };
     expect(templateIds.map((name) => fillTemplate(name, free, {}).lacks)).toEqual([
       ...['from', 'to', 'ref', 'ref', 'template', 'field'],

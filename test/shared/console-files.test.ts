@@ -48,14 +48,14 @@ describe('a file as a table', () => {
     [';', 'name;size\nA;1,5\nB;2\n'],
     ['\t', 'name\tsize\nA\t1\nB\t2\n'],
     ['|', 'name|size\nA|1\nB|2'],
-  ])('has its delimiter %j detected', async (delimiter, text) => {
+  ])('has the detected delimiter %j', async (delimiter, text) => {
     const table = await readTable(fileOf('a.csv', text));
     expect(table.layout).toEqual({ format: 'csv', encoding: 'utf-8', delimiter, namesDelimiter: false });
     expect([table.columns, table.rows.length]).toEqual([['name', 'size'], 2]);
     expect(table.unsure).toBeUndefined();
   });
 
-  test('says that the delimiter is a guess when several fit', async () => {
+  test('marks the delimiter as a guess when several fit', async () => {
     const table = await readTable(fileOf('a.csv', 'a,b;c\n1,2;3\n4,5;6\n'));
     expect(table.unsure).toContain('commas and semicolons');
     expect((await readTable(table.file, { delimiter: ',' })).columns).toEqual(['a', 'b;c']);
@@ -79,7 +79,7 @@ describe('a file as a table', () => {
     ]);
   });
 
-  test('keeps what does not end yet for the next piece', () => {
+  test('keeps an incomplete row for the next piece', () => {
     const text = 'a,"x\ny"\nb,"z\nw"\n';
     for (let cut = 1; cut < text.length; cut += 1) {
       const first = csvRows(text.slice(0, cut), ',', false);
@@ -152,7 +152,7 @@ describe('the type of a column', () => {
     ]);
   });
 
-  test('makes dotted names fields of objects, and leaves out what cannot be a field', async () => {
+  test('turns dotted names into fields of objects and omits invalid names', async () => {
     const names = ['_id', 'createdAt', 'address.city', 'address.zip', '$odd', '', '__proto__'];
     const table = await readTable(fileOf('a.csv', `${names}\n${'a'.repeat(24)},2026-01-01,Bonn,053,1,2,3\n`));
     const columns = columnsOf(table);
@@ -169,7 +169,7 @@ describe('the type of a column', () => {
     ]);
   });
 
-  test('makes a schema that the service accepts, however deep and wide the values are', async () => {
+  test('creates a schema that the service accepts when values are deep and wide', async () => {
     const deep = JSON.parse(`${'{"a":'.repeat(20)}1${'}'.repeat(20)}`) as object;
     const wide = Object.fromEntries(Array.from({ length: 150 }, (_, at) => [`f${at}`, at]));
     const table = await readTable(fileOf('a.json', JSON.stringify([{ deep, wide, ...wide }])));
@@ -220,7 +220,7 @@ describe('the file that is imported', () => {
     ]);
   });
 
-  test('is converted in pieces, with each row once', async () => {
+  test('is converted in pieces, each row one time', async () => {
     const rows = Array.from({ length: 40_000 }, (_, at) => `${at};"line ${at}\n;${'é'.repeat(at % 7)}"`);
     const table = await readTable(fileOf('big.csv', `n;text\n${rows.join('\n')}`));
     const file = await convertFile(table, edit(columnsOf(table), { n: { name: 'id' } }), () => undefined);

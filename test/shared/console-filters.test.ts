@@ -11,7 +11,7 @@ const samples = collectionOf(sampledSchema);
 const asJson = (text = '{}') => JSON.parse(text) as JsonRecord;
 
 describe('filters of a list', () => {
-  test('are written as a condition that finds the same, whatever it was, part by part as it is typed', () => {
+  test('become a condition that finds the same documents, also while it is typed', () => {
     const stored = fc.sample(documents, { seed, numRuns: 60 });
     let typed = 0;
     for (const where of fc.sample(conditions, { seed, numRuns: 1000 })) {
@@ -49,7 +49,7 @@ describe('filters of a list', () => {
     expect(Object.keys(kept).every((name) => ['sort', 'page', 'open'].includes(name))).toBe(true);
   });
 
-  test('that cannot be read stay as they are, beside what can', () => {
+  test('stay unchanged when they cannot be parsed', () => {
     const query = { n_gte: 'many', where: '{"n":{"$foo":1}}', t: 'a' };
     const parts = partsOf(samples, query);
     expect(parts.filter((part) => 'parameter' in part)).toEqual([
@@ -87,7 +87,7 @@ describe('filters of a list', () => {
     ['r', '$eq', '12', 'Filter "r.$eq": "12" is not a document id of 24 hexadecimal characters.'],
     ['ts', '$size', 'x', 'Filter "ts.$size": $size takes a whole number.'],
     ['$where', '$eq', '1', 'Filter "$where": only $and, $or, $not and names of fields can be used here.'],
-  ] as const)('%s %s %s is refused in the words of the service', (field, operator, text, words) => {
+  ] as const)('%s %s %s is rejected with the message of the service', (field, operator, text, words) => {
     expect(() => filterOf(samples, [{ field, operator, text }])).toThrow(words);
   });
 });

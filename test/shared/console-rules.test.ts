@@ -62,7 +62,7 @@ describe('a rule in plain English', () => {
     ['recover', { $user: {} }, 'Signed-in users may recover from the trash.'],
     ['purge', true, 'Anyone who may delete a document may also delete it permanently.'],
     ['purge', { $user: {} }, 'Signed-in users may delete permanently.'],
-  ])('says who %s when the rule is %j', (name, rule, sentence) => {
+  ])('names who %s when the rule is %j', (name, rule, sentence) => {
     expect(explained(rule, name)).toBe(sentence);
   });
 
@@ -249,7 +249,7 @@ describe('a rule in plain English', () => {
     );
   });
 
-  test('takes one value of the user for a list of one', () => {
+  test('treats one value of the user as a list of one', () => {
     const users = collection('users', [field('role', 'String'), field('teams', 'Array', list)]);
     const said = (rule: unknown) => explainRule('read', rule, tasks, [...known, users]);
     expect(said({ team: { $in: { $user: 'role' } } })).toEqual(['Users whose `role` is `team` may read.']);
@@ -302,7 +302,7 @@ describe('the card of a collection', () => {
     expect(kindOf(collection('x', null, rls).rls)).toBe(kind);
   });
 
-  test('says the same of a fixed mode as of the rules that it stands for', () => {
+  test('describes a fixed mode like the rules that it equals', () => {
     const lines = (rls: Partial<RowSecurity>) => accessLines(collection('x', null, rls).rls, tasks, []);
     const owner = { userId: { $user: '_id' } };
     const rules = { read: owner, create: { $user: {} }, update: owner, delete: owner };
@@ -360,7 +360,7 @@ describe('a rule that was tried', () => {
   };
   const part = (path: string, outcome: Part['outcome']): Part => ({ path, outcome });
 
-  test('marks each comparison, and each group by what its parts come to', () => {
+  test('marks each comparison, and each group with the result of its parts', () => {
     const read = {
       $or: [
         { published: true },
@@ -402,7 +402,7 @@ describe('a rule that was tried', () => {
     ]);
   });
 
-  test('is shown before and after an update, once for each half, and twice if it is one rule', () => {
+  test('is shown before and after an update, for each half or twice for a single rule', () => {
     const update = { status: 'open' };
     const twice = [part('rules.update.status', 'true'), part('rules.update.status', 'false')];
     expect(tried('update', { mode: 'rules', rules: { update } }, twice)).toEqual([
@@ -423,7 +423,7 @@ describe('a rule that was tried', () => {
     ['delete', ['rules.delete.likes'], ['Delete']],
     ['recover', ['rules.update.likes'], ['Update']],
     ['purge', ['rules.delete.likes', 'rules.purge.likes'], ['Delete', 'Delete permanently']],
-  ])('of the operation %s asks %j', (operation, paths, titles) => {
+  ])('for the operation %s requests %j', (operation, paths, titles) => {
     const rule = { likes: 1 };
     const rules = { read: { get: rule, list: rule }, create: rule, update: rule, delete: rule, purge: rule };
     const parts = paths.map((path) => part(path, 'true'));
@@ -432,7 +432,7 @@ describe('a rule that was tried', () => {
     expect(found[0]?.[1]).toEqual(['`likes` is 1', 'true']);
   });
 
-  test('of a fixed mode is the rule that it stands for; without row security there is none', () => {
+  test('of a fixed mode is the equal rule, and missing without row security', () => {
     const denied = [part('rules', 'false')];
     expect(tried('get', { mode: 'private' }, denied)).toEqual([['Read', ['`userId` is their id', 'false']]]);
     expect(tried('update', { mode: 'signed-in' }, denied)).toEqual([['Update', ['`userId` is their id', 'false']]]);
@@ -446,7 +446,7 @@ describe('the parts of a rule', () => {
     return [fields, values, conditions].map((group) => group.map(({ label }) => label));
   };
 
-  test('are the fields of the schema, nested ones too, and the operands that its place allows', () => {
+  test('are the fields of the schema, with nested ones, and the operands allowed there', () => {
     const places = field('place', 'Object', { fields: [field('city', 'String')] });
     const plain = collection('plain', [field('a', 'String'), places]);
     const [fields, values, conditions] = labels('read', plain);
@@ -505,7 +505,7 @@ describe('a part inserted into JSON', () => {
     [author, '{"a": {}', '}', '{"a": {}, "author": 1}', '1'],
     [{ value: '{"$user": ‹"_id"›}' }, '{"a": ', '}', '{"a": {"$user": "_id"}}', '"_id"'],
     [{ value: '{"$user": "_id"}' }, '', '', '{"$user": "_id"}', ''],
-  ])('%j goes between %s and %s', (part, before, after, whole, selected) => {
+  ])('%j is inserted between %s and %s', (part, before, after, whole, selected) => {
     expect(inserted(part, before, after)).toEqual([whole, selected]);
   });
 });

@@ -123,7 +123,7 @@ describe('rows', () => {
       newField({ fields }),
     );
 
-  test('are changed, moved, removed and put back at any depth, and the others stay the same', () => {
+  test('are changed, moved, removed and restored at any depth without changing others', () => {
     const name = rowOf('parts', '[]', 'name');
     const changed = changeField(fields, name.id, { required: false });
     expect(changed.filter((field, place) => field !== fields[place]).map(({ key }) => key)).toEqual(['parts']);
@@ -144,7 +144,7 @@ describe('rows', () => {
     expect(moveField(fields, last?.id ?? 0, fields.length)).toBe(fields);
   });
 
-  test('show what is special about them', () => {
+  test('show their special options', () => {
     const chips = Object.fromEntries(fields.map((field) => [field.key, chipsOf(field)]));
     expect(chips).toMatchObject({
       title: ['required', 'unique', '1–80 characters', 'searchable'],
@@ -157,7 +157,7 @@ describe('rows', () => {
   });
 });
 
-describe('what saving changes', () => {
+describe('the changes of a save', () => {
   const before = draftOf(
     saved([
       { key: 'title', type: 'String', required: true, maxLength: 80 },
@@ -194,7 +194,7 @@ describe('what saving changes', () => {
   });
 });
 
-test('one collection as TypeScript has what a document has and what an insert needs', () => {
+test('TypeScript of a collection has the fields of a document and of an insert', () => {
   const schema = parseSchema([
     { key: 'title', type: 'String', required: true },
     { key: 'score', type: 'Number', write: 'server' },

@@ -13,7 +13,7 @@ const sources = globSync('**/*.{ts,tsx}', { cwd: root })
 const markup =
   /\b(?:innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|setHTMLUnsafe|srcdoc|document\.write)\b/;
 
-test('no page writes markup: answers are text', () => {
+test('no page writes markup', () => {
   expect(sources.length).toBeGreaterThan(50);
   expect(sources.filter(({ code }) => markup.test(code)).map(({ file }) => file)).toEqual([]);
 });
@@ -27,7 +27,7 @@ const wordsIn = (code: string): readonly string[] =>
     .map(([, words = '']) => words.trim())
     .filter((words) => !ofNone.test(words));
 
-test('all words stand in text/, so that another language is one file', () => {
+test('all texts are in text/', () => {
   const found = sources.flatMap(({ file, code }) => wordsIn(code).map((words) => `${file}: ${words}`));
   expect(found).toEqual([]);
 });
@@ -37,7 +37,7 @@ test.each([
   ['<Field label="Your name" />', ['Your name']],
   ['<p>{t.loading}</p>', []],
   ['<kbd>⌘K</kbd>', []],
-])('%s holds the words %j', (code, words) => {
+])('%s contains the text %j', (code, words) => {
   expect(wordsIn(code)).toEqual(words);
 });
 

@@ -52,7 +52,7 @@ const install = () => {
 
 const asked = async (): Promise<string> => readFile(path.join(root, 'asked'), 'utf8');
 
-test('of two that install at once the second waits for the first, says so, and installs nothing', async () => {
+test('the second of two concurrent installations waits for the first, prints that, and installs nothing', async () => {
   const first = install();
   await vi.waitFor(async () => expect(await asked()).toBe('npm ci\n'), { timeout: 20_000 });
   const second = install();
@@ -64,7 +64,7 @@ test('of two that install at once the second waits for the first, says so, and i
   expect(await readdir(root)).not.toContain('.installing');
 });
 
-test('one that was killed is waited for by nobody', async () => {
+test('an installation does not wait for one that was killed', async () => {
   const { pid } = spawnSync(process.execPath, ['--version']);
   await writeFile(path.join(root, '.installing'), String(pid));
   await writeFile(path.join(root, 'go'), '');
@@ -74,7 +74,7 @@ test('one that was killed is waited for by nobody', async () => {
   expect(next.said()).toContain('Installed in');
 });
 
-test('nothing is written where all is installed', async () => {
+test('an installation writes nothing when everything is installed', async () => {
   await writeFile(path.join(root, 'go'), '');
   expect(await install().ends).toBe(0);
   const again = install();

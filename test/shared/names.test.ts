@@ -33,7 +33,7 @@ const others: readonly string[] = [
   'send-developer-code',
 ];
 
-test('a handler calls the function of its name, whoever it is for', () => {
+test('a handler calls the function of its name', () => {
   const handlers = globSync('functions/**/*.ts', { cwd: root }).filter((file) => !file.startsWith('functions/jobs/'));
   const named = handlers.filter((file) => /^export const handler\b/m.test(read(file)));
   const without = named.filter((file) => {
@@ -54,7 +54,7 @@ const namesIn = (folders: string, pattern: RegExp): readonly (readonly [name: st
     [...read(file).matchAll(pattern)].map(([, name = '']) => [name, file] as const),
   );
 
-test('no two types of shared/ have one name', () => {
+test('no two types of shared/ have the same name', () => {
   const files = new Map<string, string[]>();
   for (const [name, file] of namesIn('shared', exportedTypes)) files.set(name, [...(files.get(name) ?? []), file]);
   expect(files.size).toBeGreaterThan(300);
@@ -66,7 +66,7 @@ const vague =
   /^(?:given|attempt|refusal|read)(?=[A-Z]|$)|^(?:Given|Attempt|Refusal|Read)(?=[A-Z]|$)|(?:Given|Attempt|Refusal)(?=[A-Z]|$)/;
 const vagueFile = /(?:^|-)(?:given|attempt|refusals?|read)(?=[-.])/;
 
-test('exports, and the files of shared/, have the field’s words for names', () => {
+test('exports and files of shared/ have standard names', () => {
   const names = namesIn(
     '{bench,functions,infra,shared}',
     /^export (?:declare |abstract |async )*(?:type|interface|class|enum|const|let|function\*?) (\w+)/gm,

@@ -221,7 +221,7 @@ describe('where the provider has trouble', () => {
     ['a cut connection', ['cut']],
     ['an answer that got lost', ['lose the answer']],
     ['one after the other', [429, 'cut', 500, 'lose the answer', 502]],
-  ] as const)('%s: the mail is tried again and arrives once', async (_title, faults) => {
+  ] as const)('%s: the email is retried and arrives one time', async (_title, faults) => {
     const to = newAddress();
     provider.next(...faults);
     delivering = true;
@@ -237,7 +237,7 @@ describe('where the provider has trouble', () => {
     expect(await mailsTo(to)).toHaveLength(1);
   });
 
-  test.each([400, 401, 403, 404, 422])('%s: the mail has failed at once', async (status) => {
+  test.each([400, 401, 403, 404, 422])('%s: the email fails immediately', async (status) => {
     const to = newAddress();
     provider.next(status);
     delivering = true;
@@ -249,7 +249,7 @@ describe('where the provider has trouble', () => {
     expect(await mailsTo(to)).toEqual([]);
   });
 
-  test('500 for good: the mail has failed after its last try and is in the dead-letter queue', async () => {
+  test('permanent 500: the email fails after its last attempt and is in the dead-letter queue', async () => {
     const to = newAddress();
     provider.meet(500);
     delivering = true;
@@ -264,7 +264,7 @@ describe('where the provider has trouble', () => {
     expect(Messages.map(({ Body }) => Body)).toEqual([id]);
   });
 
-  test('500 for good from the project’s own account: the mail has failed, and is no dead letter of ours', async () => {
+  test('permanent 500 from the project’s own account: the email fails without a dead letter', async () => {
     const { id: projectId } = await newMailProject('free');
     const to = newAddress();
     await queueMail({ ...mailFor(to), projectId, usingByok: true });
@@ -300,7 +300,7 @@ describe('a message that is no mail', () => {
 });
 
 describe('where the queue is down', () => {
-  test('503 SERVICE_UNAVAILABLE, and the mail still goes out once the queue is back', async () => {
+  test('503 SERVICE_UNAVAILABLE; the email is sent when the queue is available again', async () => {
     const to = newAddress();
     delivering = true;
     await way.refuse();

@@ -68,7 +68,7 @@ describe('the daily purge', () => {
     expect(await stored(domain, 'notes', { _id: { $in: kept.map((id) => new ObjectId(id)) } })).toBe(5);
   });
 
-  test('leaves a new project alone for a day, and costs one indexed query where none is due', async () => {
+  test('skips a new project for a day, and costs one indexed query when none is due', async () => {
     expect(hoursFromNow(await purgeDueAt(domain))).toBeGreaterThan(23.9);
     // Then no project of another test can be due.
     const longAgo = -1;
@@ -258,7 +258,7 @@ describe('a failure', () => {
     });
   };
 
-  test('of one collection keeps neither the others nor other projects, and has the task come again', async () => {
+  test('of one collection does not delay other collections and projects, and the task is retried', async () => {
     const neighbour = await newProject([{ name: 'notes' }], developer);
     const theirs = await domainProject(neighbour);
     await breakCollection();

@@ -51,7 +51,7 @@ describe('an anonymous user', () => {
     expect(await isThere(user)).toBe(false);
   });
 
-  test('goes by the second of runs that come late, of any number at once', async () => {
+  test('is deleted by the second of two late rounds of 10 concurrent runs', async () => {
     const user = await enter();
     onDay(90);
     await inParallel(10, () => removeIdleUsers(project.id));
@@ -73,7 +73,7 @@ describe('an anonymous user', () => {
     expect(await isThere(user)).toBe(false);
   });
 
-  test('who goes is told of, as they were', async () => {
+  test('a deletion publishes the user’s last state', async () => {
     const receiver = await Receiver.start();
     const hooked = await newUsersProject({ settings: { signIn: { anonymous: true } } });
     const { _id } = await makeWebhook(hooked, receiver, { events: ['user.deleted'] });

@@ -67,8 +67,8 @@ const itemsAt = (pk: string) =>
     return Items.map(({ sk }) => sk?.S ?? '');
   });
 
-describe('what is written into a collection after its deletion', () => {
-  test('goes once no function knows the collection any more; its name and place are free meanwhile', async () => {
+describe('documents written into a collection after its deletion', () => {
+  test('are removed when no function caches the collection; its name and slot are free before', async () => {
     const project = await makeProject(['a', 'b', 'c', 'd', 'e']);
     await deleteCollection(project.project, 'e');
     await writeLate(project, 'e');
@@ -83,21 +83,24 @@ describe('what is written into a collection after its deletion', () => {
     expect((await recordsOf(project)).map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd', 'f']);
   });
 
-  test.each(['notes', 'NOTES'])('goes at once where %s is made, whose own documents then stay', async (name) => {
-    const project = await makeProject(['notes']);
-    await deleteCollection(project.project, 'notes');
-    await writeLate(project, 'notes');
-    await createCollection(project.project, name, free);
-    expect(await onManaged(project.project, (db) => db.collection(name).countDocuments())).toBe(0);
-    await onManaged(project.project, (db) => db.collection(name).insertOne({}));
+  test.each(['notes', 'NOTES'])(
+    'are removed immediately when %s is created, whose own documents stay',
+    async (name) => {
+      const project = await makeProject(['notes']);
+      await deleteCollection(project.project, 'notes');
+      await writeLate(project, 'notes');
+      await createCollection(project.project, name, free);
+      expect(await onManaged(project.project, (db) => db.collection(name).countDocuments())).toBe(0);
+      await onManaged(project.project, (db) => db.collection(name).insertOne({}));
 
-    later(13);
-    await removeAbandonedCollections();
-    expect(await inDatabase(project)).toEqual([name]);
-    expect(await onManaged(project.project, (db) => db.collection(name).countDocuments())).toBe(1);
-  });
+      later(13);
+      await removeAbandonedCollections();
+      expect(await inDatabase(project)).toEqual([name]);
+      expect(await onManaged(project.project, (db) => db.collection(name).countDocuments())).toBe(1);
+    },
+  );
 
-  test('201 for one of 20 creations at once', async () => {
+  test('201 for one of 20 concurrent creations', async () => {
     const project = await makeProject(['notes']);
     await deleteCollection(project.project, 'notes');
     const made = await Promise.allSettled(
@@ -111,7 +114,7 @@ describe('what is written into a collection after its deletion', () => {
   });
 });
 
-describe('a deletion of users that was cut short', () => {
+describe('an interrupted deletion of users', () => {
   test.each([
     ['the job', () => removeAbandonedCollections()],
     ['the next creation', ({ project }: OwnProject) => createCollection(project, 'users', users)],
@@ -130,7 +133,7 @@ describe('a deletion of users that was cut short', () => {
   });
 });
 
-describe('a drop that the database does not answer', () => {
+describe('a drop without a response of the database', () => {
   test('503, and the name stays taken for as long as it may go on', async () => {
     const project = await makeProject(['notes']);
     const drop = vi.spyOn(Db.prototype, 'dropCollection').mockRejectedValueOnce(new MongoNetworkError('silent'));
@@ -149,7 +152,7 @@ describe('a drop that the database does not answer', () => {
     expect((await recordsOf(project)).map(({ state }) => state)).toEqual(['active']);
   });
 
-  test('503 where the database gave up itself, and the next deletion goes on at once', async () => {
+  test('503 when the database gave up, and the next deletion continues immediately', async () => {
     const project = await makeProject(['notes']);
     const busy = new MongoServerError({ message: 'operation exceeded time limit', code: 50 });
     vi.spyOn(Db.prototype, 'dropCollection').mockRejectedValueOnce(busy);

@@ -64,7 +64,7 @@ const nextOf = async (QueueUrl = ''): Promise<SQSEvent> => {
 const requestId = 'test-request';
 
 describe('lines of a job carry the id of the request that asked for it', () => {
-  test('a mail that is delivered', async () => {
+  test('an email that is delivered', async () => {
     const mail = { to: 'ada@example.com', subject: 'Hello', text: 'Hello' };
     await linesOf(() => invoke(sendMail, { key: project.secretKey, method: 'POST', body: mail }));
     const event = await nextOf(process.env.MAIL_QUEUE_URL);
@@ -75,7 +75,7 @@ describe('lines of a job carry the id of the request that asked for it', () => {
     ]);
   });
 
-  test('a mail that cannot be prepared', async () => {
+  test('an email that cannot be prepared', async () => {
     const mail = { to: 'ada@example.com', subject: 'Hello', text: 'Hello' };
     await linesOf(() => invoke(sendMail, { key: project.secretKey, method: 'POST', body: mail }));
     const event = await nextOf(process.env.MAIL_QUEUE_URL);
@@ -104,7 +104,7 @@ describe('lines of a job carry the id of the request that asked for it', () => {
     for (const line of lines) expect(line).toMatchObject({ level: 'info', requestId });
   });
 
-  test('an export, also where its message was lost and the schedule queued it anew', async () => {
+  test('an export, also when its message was lost and the schedule queued it again', async () => {
     const params = { projectId: project.id, collectionName: 'notes' };
     const { token } = project.developer;
     await linesOf(() => invoke(startExport, { token, method: 'POST', params, body: { format: 'json' } }));

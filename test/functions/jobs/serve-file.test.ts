@@ -207,7 +207,7 @@ const decoded = (text: string): string => {
   }
 };
 
-test('a private picture is found by none of 300 attacks, however their addresses are decoded on the way', async () => {
+test('a private image is found by none of 300 attacks in any decoding of their addresses', async () => {
   const [path, other, another] = await Promise.all(
     [1, 2, 3].map(() => upload(picture, 'image/png', 'private')) as [Promise<string>, Promise<string>, Promise<string>],
   );
@@ -277,7 +277,7 @@ describe('a size of a picture', () => {
     expect(codeOf(await ask(`/${publicPath}?w=65`))).toEqual([400, 'INVALID_SIZE']);
   });
 
-  test('415 NOT_AN_IMAGE when the file is no picture', async () => {
+  test('415 NOT_AN_IMAGE when the file is not an image', async () => {
     const path = await upload('words', 'text/plain', 'public');
     expect(codeOf(await ask(`/${path}?w=64`))).toEqual([415, 'NOT_AN_IMAGE']);
   });

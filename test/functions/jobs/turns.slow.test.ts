@@ -95,7 +95,7 @@ describe('transfers of one owner', () => {
   const waiting = { state: 'queued', waits: true };
   const task = (held: TransferRecord) => ({ task: 'transfer', transferId: idOf(held) });
 
-  test('run two at once, in whichever of their projects, and keep nobody else’s waiting', async () => {
+  test('run two at the same time per owner, and do not delay those of others', async () => {
     const held = await Promise.all([
       ...['a', 'b', 'c'].map((name) => heldExport(first.id, name)),
       ...['a', 'b', 'c'].map((name) => heldImport(second.id, name, '{"n":1}')),
@@ -149,7 +149,7 @@ describe('transfers of one owner', () => {
     expect(await claimTransfer(idOf(late))).not.toBeNull();
   });
 
-  test('that another run has taken over are neither changed, released nor ended by the run that had them', async () => {
+  test('are not changed, released or ended by a run that lost them to another run', async () => {
     const held = await heldImport(first.id, 'a', '{"n":1}');
     const before = await claimTransfer(idOf(held));
     if (!before) throw new Error('The transfer was not free');

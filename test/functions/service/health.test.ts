@@ -30,7 +30,7 @@ const checks = [
 ];
 
 describe('GET /api/health', () => {
-  test('a check asks each part once, whoever asks how often in 2 s; then it asks again', async () => {
+  test('each part is checked once in 2 s for any number of requests', async () => {
     clock.now = () => frozen + 10_000;
     const first = commandsOf(async () => {
       const answers = await inParallel(50, (index) => invoke(index % 2 ? getHealth : getDashboardHealth));
@@ -59,7 +59,7 @@ describe('GET /api/health', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  test.each(['baseUrl', 'dashboardUrl'] as const)('HEAD answers as GET, without the body: %s', async (api) => {
+  test.each(['baseUrl', 'dashboardUrl'] as const)('HEAD returns the status of GET without a body: %s', async (api) => {
     const ask = (method: string, path = '/api/health') => fetch(`${inject('stack')[api]}${path}`, { method });
     const [head, get] = [await ask('HEAD'), await ask('GET')];
     expect(head.status).toBe(200);
@@ -71,7 +71,7 @@ describe('GET /api/health', () => {
     expect((await ask('HEAD', '/api/openapi.json')).status).toBe(404);
   });
 
-  test('200 says nothing of where the parts are', async () => {
+  test('200 without addresses of the parts', async () => {
     const { env, mongoUri } = inject('stack');
     const text = JSON.stringify((await call(inject('stack').baseUrl, 'GET', '/api/health')).body);
     for (const secret of [mongoUri, env.ENCRYPTION_KEY, env.MAIL_QUEUE_URL, env.AWS_ENDPOINT_URL_DYNAMODB]) {

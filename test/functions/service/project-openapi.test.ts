@@ -55,7 +55,7 @@ beforeAll(async () => {
 });
 
 describe('GET /api/openapi.json with a key', () => {
-  test('200 with valid OpenAPI, which has all that it has without one', async () => {
+  test('200 with valid OpenAPI that includes everything of the description without a key', async () => {
     expect(answer.status).toBe(200);
     const { valid, errors } = await new Validator().validate(answer.body);
     expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
@@ -76,7 +76,7 @@ describe('GET /api/openapi.json with a key', () => {
     expect(JSON.stringify(answer.body.paths['/api/data/tasks'])).not.toContain('{collectionName}');
   });
 
-  test('200 with schemas that documents fit, and wrong ones do not', async () => {
+  test('200 with schemas that accept valid documents and reject invalid ones', async () => {
     const validator = new JsonValidator(answer.body);
     const schema = (part: string) => ['components', 'schemas', `tasks.${part}`];
     const task = {
@@ -110,7 +110,7 @@ describe('GET /api/openapi.json with a key', () => {
     expect(answer.body.components).not.toHaveProperty(['schemas', 'users.document']);
   });
 
-  test('200 with the same for both keys, for caches that ask again; 304 where If-None-Match names it', async () => {
+  test('200 with one ETag for both keys, and 304 when If-None-Match names it', async () => {
     const other = await get(project.secretKey);
     expect(other.body).toEqual(answer.body);
     expect(Object.fromEntries(other.headers)).toMatchObject({
@@ -144,7 +144,7 @@ describe('GET /api/openapi.json with a key', () => {
 });
 
 describe('GET /api/openapi.json without a key', () => {
-  test('200 for every cache, which keeps it apart from what keys get', async () => {
+  test('200 that any cache may store, separately from responses to keys', async () => {
     const { status, headers, body } = await get();
     expect(status).toBe(200);
     expect(headers.get('cache-control')).toBe('public, max-age=300');
@@ -152,7 +152,7 @@ describe('GET /api/openapi.json without a key', () => {
     expect(JSON.stringify(body)).not.toContain('tasks');
   });
 
-  test('asks no database', async () => {
+  test('costs no database command', async () => {
     expect(await commandsOf(() => invoke(getOpenapi))).toEqual(['dynamodb UpdateItemCommand']);
   });
 });

@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 
 describe('GET /api/types.ts', () => {
-  test('200 with the collections as types, as plain text for caches that ask again', async () => {
+  test('200 with the collections as types, in plain text that caches revalidate', async () => {
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'content-type': 'text/plain; charset=utf-8',
@@ -65,7 +65,7 @@ describe('GET /api/types.ts', () => {
     expect(await compile({ 'schema.ts': answer.body, 'uses.ts': uses })).toBe('');
   });
 
-  test('200 with the same text for both keys, and for every asking', async () => {
+  test('200 with the same text for both keys and repeated requests', async () => {
     const other = await get(project.secretKey);
     expect([other.body, other.headers.get('etag')]).toEqual([answer.body, answer.headers.get('etag')]);
   });
@@ -75,7 +75,7 @@ describe('GET /api/types.ts', () => {
     ['a weak one', (tag: string) => `W/${tag}`],
     ['one of several', (tag: string) => `"other", ${tag}`],
     ['any', () => '*'],
-  ])('304 without a body where If-None-Match names %s', async (_what, named) => {
+  ])('304 without a body when If-None-Match names %s', async (_what, named) => {
     const tag = answer.headers.get('etag') ?? '';
     const again = await get(project.secretKey, { 'if-none-match': named(tag) });
     expect(again).toMatchObject({ status: 304, body: {} });
@@ -83,7 +83,7 @@ describe('GET /api/types.ts', () => {
     expect(again.headers.get('cache-control')).toBe('private, no-cache');
   });
 
-  test('200 where If-None-Match names another text, as after a change of a collection', async () => {
+  test('200 when If-None-Match names another text, for example after a collection changed', async () => {
     const own = await newProject([{ name: 'notes' }]);
     const before = await get(own.secretKey);
     await own.addCollection({ name: 'added', schema: [{ key: 'at', type: 'Date' }] });
@@ -93,7 +93,7 @@ describe('GET /api/types.ts', () => {
     expect(after.body).toContain('added');
   });
 
-  test('400 RESULT_TOO_LARGE for more than an answer can have', async () => {
+  test('400 RESULT_TOO_LARGE when the types exceed the size of a response', async () => {
     const own = await newProject();
     const inner = Array.from({ length: 99 }, (_, at) => ({ key: `${'x'.repeat(60)}${at}`, type: 'String' }));
     const fields = Array.from({ length: 20 }, (_, at) => ({

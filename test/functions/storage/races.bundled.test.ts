@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 describe('50 concurrent callers', () => {
-  test('who confirm one upload get the same response, and it is charged once', async () => {
+  test('get the same response and are charged one time when they confirm one upload', async () => {
     const before = await usage();
     const { filePath } = await uploaded(project, 'hello');
     const answers = await inParallel(50, () => confirm(project, filePath, 5));
@@ -28,7 +28,7 @@ describe('50 concurrent callers', () => {
     expect(await usage()).toEqual({ used: before.used + 5, held: before.held + 5, files: before.files + 1 });
   });
 
-  test('who delete one file refund it once: one gets 200, the others 404', async () => {
+  test('get 200 once and 404 otherwise, with one refund, when they delete one file', async () => {
     const before = await usage();
     const { path, url } = await uploadFile(project, 'hello');
     expect(tally(await inParallel(50, () => remove(project, path)))).toEqual({ 200: 1, 404: 49 });
@@ -36,7 +36,7 @@ describe('50 concurrent callers', () => {
     expect((await read(url)).status).toBe(404);
   });
 
-  test('who upload, confirm and overwrite one path leave one version for all readers', async () => {
+  test('leave one version for all readers when they upload, confirm and overwrite one path', async () => {
     const before = await usage();
     const { signedUrl, filePath } = await uploaded(project, 'version-00');
     const answers = await inParallel(50, async (index) => {
@@ -54,7 +54,7 @@ describe('50 concurrent callers', () => {
     expect(await usage()).toEqual({ used: before.used + 10, held: before.held + 10, files: before.files + 1 });
   });
 
-  test('who confirm and delete one upload leave nothing public and nothing charged', async () => {
+  test('leave nothing public and nothing charged when they confirm and delete one upload', async () => {
     const before = await usage();
     const uploads = await inParallel(5, () => uploaded(project, 'hello'));
     const answers = await inParallel(50, async (index) => {
@@ -75,7 +75,7 @@ describe('50 concurrent callers', () => {
     expect(await usage()).toEqual({ used: before.used + 25, held: before.held + 25, files: before.files + 5 });
   });
 
-  test('403 STORAGE_QUOTA_EXCEEDED: never reserve more than the quota', async () => {
+  test('403 STORAGE_QUOTA_EXCEEDED when they reserve more than the quota', async () => {
     const other = await newProject([], await newDeveloper('free'));
     const answers = await inParallel(50, () => request(other, MiB));
     expect(tally(answers)).toEqual({ 200: 20, 403: 30 });
@@ -88,7 +88,7 @@ describe('50 concurrent callers', () => {
 });
 
 describe('the quota', () => {
-  test('has room to the byte after a deletion', async () => {
+  test('has exactly the deleted bytes free after a deletion', async () => {
     const other = await newProject([], await newDeveloper('free'));
     const first = await uploadFile(other, Buffer.alloc(10 * MiB));
     await uploadFile(other, Buffer.alloc(10 * MiB - 7));

@@ -53,7 +53,7 @@ const recordSent = (): (() => Promise<void>) => {
   };
 };
 
-describe('taking', () => {
+describe('reserving', () => {
   test('a counter stops at the limit when 50 callers count concurrently', async () => {
     const outcomes = await inParallel(50, () => reserve(taking()));
     expect(outcomes.filter(({ taken }) => taken)).toHaveLength(10);
@@ -68,7 +68,7 @@ describe('taking', () => {
     expect(await reserve(taking({ tallies: both() }))).toMatchObject({ taken: false, full: { weight: 3 } });
   });
 
-  test('refuses more than the limit at once, and what one of two numbers has no room for', async () => {
+  test('a reservation fails when it exceeds the limit of any of its numbers', async () => {
     expect((await reserve(taking({ tallies: [tally([{ ...n, weight: 11 }])] }))).taken).toBe(false);
     const two = tally([n, { name: 'm', weight: 2, limit: 3 }]);
     expect((await reserve(taking({ tallies: [two] }))).taken).toBe(true);
@@ -84,12 +84,12 @@ describe('taking', () => {
   });
 });
 
-describe('a write that comes again because its answer was lost', () => {
+describe('a repeated write whose response was lost', () => {
   test.each([
     ['one item', (): Reservation => taking()],
     ['two items', (): Reservation => taking({ tallies: both() })],
     ['an item that holds ids', (): Reservation => taking({ held: ['a', 'b'] })],
-  ])('counts once, of %s, at the limit too', async (_title, one) => {
+  ])('counts one time for %s, also at the limit', async (_title, one) => {
     loseFirstAnswers();
     expect((await reserve(one())).taken).toBe(true);
     expect(await counted()).toBe(1);
@@ -100,7 +100,7 @@ describe('a write that comes again because its answer was lost', () => {
     expect(await counted()).toBe(10);
   });
 
-  test('counts once though others have been counted and given back since, and a minute has begun', async () => {
+  test('counts one time when others were reserved and released since, and a new minute has begun', async () => {
     const start = Date.UTC(2030, 0, 1, 12, 0, 59);
     vi.spyOn(clock, 'now').mockReturnValue(start);
     const first = taking();
@@ -148,12 +148,12 @@ describe('a write that comes again because its answer was lost', () => {
   });
 });
 
-describe('giving back', () => {
+describe('releasing', () => {
   test.each([
     ['what was taken', (): Reservation => taking()],
     ['what was taken of two items', (): Reservation => taking({ tallies: both() })],
     ['ids that are held', (): Reservation => taking({ held: ['a', 'b'], tallies: both() })],
-  ])('gives %s back once, with 50 at once', async (_title, make) => {
+  ])('50 concurrent releases release %s one time', async (_title, make) => {
     const one = make();
     await reserve(taking());
     await reserve(one);

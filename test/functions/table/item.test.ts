@@ -32,7 +32,7 @@ describe('values', () => {
     ['a time in milliseconds', 1_790_000_000_123],
     ['the largest exact number', Number.MAX_SAFE_INTEGER],
     ['a set of texts', new Set(['a', 'b#1'])],
-  ])('%s comes back as it was', async (_title, value) => {
+  ])('%s is read back unchanged', async (_title, value) => {
     await write({ put: { ...key, value } });
     expect(await get(key)).toEqual({ ...key, value });
   });
@@ -53,7 +53,7 @@ describe('values', () => {
 });
 
 describe('a write', () => {
-  test('changes attributes whose names are reserved words or no names at all', async () => {
+  test('changes attributes when their names are reserved words or invalid names', async () => {
     const change = 'SET #name = :name, #until = :until ADD #count :one';
     const names = { count: 'n|a b' };
     const values = { name: 'b', until: 5, one: 1 };
@@ -63,7 +63,7 @@ describe('a write', () => {
     expect((await write(again)).done).toBe(false);
   });
 
-  test('whose condition fails says so, with the item as it was', async () => {
+  test('returns done: false and the stored item when its condition fails', async () => {
     await write({ put: { ...key, owner: 'first' } });
     const found = { done: false, item: { ...key, owner: 'first' } };
     expect(await write({ put: { ...key, owner: 'second' }, condition: isNew })).toEqual(found);
@@ -73,12 +73,12 @@ describe('a write', () => {
     expect(await get(key)).toEqual(found.item);
   });
 
-  test('whose condition fails as there is no item has none', async () => {
+  test('returns no item when its condition fails because the item is missing', async () => {
     const written = await write({ update: key, change: 'SET n = :n', condition: 'n = :n', values: { n: 1 } });
     expect(written).toEqual({ done: false, item: undefined });
   });
 
-  test('returns what it is asked to: nothing, what changed, or the item before or after', async () => {
+  test('returns nothing, the changed attributes, or the item before or after, as requested', async () => {
     await write({ put: { ...key, n: 1, m: 1 } });
     const add = { update: key, change: 'ADD n :one', values: { one: 1 } };
     expect(await write(add)).toEqual({ done: true, item: undefined });
@@ -92,7 +92,7 @@ describe('a write', () => {
     expect(written.filter(({ done }) => done)).toHaveLength(1);
   });
 
-  test('whose answer was lost is done where its condition accepts what it wrote, and was not otherwise', async () => {
+  test('succeeds after a lost response only when its condition accepts its own first attempt', async () => {
     loseFirstAnswers();
     const mine = { put: { ...key, call: 'a' }, condition: `${isNew} OR #call = :call`, values: { call: 'a' } };
     expect((await write(mine)).done).toBe(true);
@@ -104,7 +104,7 @@ describe('a write', () => {
 describe('a transaction', () => {
   const at = (sk: string): Key => ({ ...key, sk });
 
-  test('puts, changes, deletes and checks, all at once', async () => {
+  test('puts, changes, deletes and checks items together', async () => {
     for (const sk of ['changed', 'deleted', 'checked']) await write({ put: { ...at(sk), n: 1 } });
     const refused = await transact([
       { put: { ...at('put'), value: 'new' }, condition: isNew },
@@ -117,7 +117,7 @@ describe('a transaction', () => {
     expect(items.map((item) => item && (item.value ?? item.n))).toEqual(['new', 2, undefined, 1]);
   });
 
-  test('of which one condition fails does nothing, and tells which and what it found', async () => {
+  test('changes nothing and names the condition and the stored item when one condition fails', async () => {
     await write({ put: { ...key, n: 1 } });
     const refused = await transact<Item>([
       { put: at('put'), condition: isNew },
@@ -137,7 +137,7 @@ describe('a range', () => {
   };
   const sorts = (items: readonly Item[]) => items.map(({ n }) => n);
 
-  test('has the items of a partition, those with a prefix, or those before a sort key', async () => {
+  test('returns the items of a partition, with a prefix, or before a sort key', async () => {
     await fill(6);
     const { pk: partition } = key;
     expect(sorts(await list({ partition }))).toEqual([0, 2, 4, 1, 3, 5]);
@@ -147,7 +147,7 @@ describe('a range', () => {
     expect(await list({ partition, only: { prefix: 'odd#5' }, keysOnly: true })).toEqual([{ ...key, sk: 'odd#5' }]);
   });
 
-  test('is read to its end, or to the most that is asked for, where one read does not return all of it', async () => {
+  test('is read to its end or limit when one read does not return all of it', async () => {
     const big = 'x'.repeat(300_000);
     for (let n = 0; n < 6; n++) await write({ put: { ...key, sk: String(n), n, big } });
     expect(sorts(await list({ partition: key.pk }))).toEqual([0, 1, 2, 3, 4, 5]);

@@ -21,13 +21,13 @@ const mostAtOnce = async (): Promise<number> => {
   return most;
 };
 
-describe('a step', () => {
-  test('is taken in the background when the one before it has ended, and elsewhere at once', async () => {
+describe('a throttled step', () => {
+  test('waits for the one before it in background work, and runs immediately elsewhere', async () => {
     expect(await throttled(mostAtOnce)).toBe(1);
     expect(await mostAtOnce()).toBe(3);
   });
 
-  test('is followed in the background by a rest of its length, before the next one and the end of the work', async () => {
+  test('is followed by a pause of its own length in background work', async () => {
     const work = throttled(async () => {
       await stepOf(300);
       expect(await first(stepOf(0), pause(200))).toBe('other');
@@ -38,14 +38,14 @@ describe('a step', () => {
     expect(await first(stepOf(300), pause(500))).toBe('one');
   });
 
-  test('that fails makes way for the next', async () => {
+  test('does not block the next one when it fails', async () => {
     await throttled(async () => {
       await expect(throttledStep(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
       expect(await throttledStep(() => Promise.resolve('next'))).toBe('next');
     });
   });
 
-  test('that takes longer than a second keeps no other waiting, and one within it does not wait for its end', async () => {
+  test('does not block others when it takes over a second, nor a step inside it', async () => {
     await throttled(async () => {
       const inner = Promise.withResolvers<void>();
       const long = throttledStep(() => inner.promise);
@@ -56,7 +56,7 @@ describe('a step', () => {
     });
   });
 
-  test('that ends later than after a second makes way for the next, also where the process stood still for all of it', async () => {
+  test('does not block the next one when the process stood still for over a second', async () => {
     const standStill = async () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1100);
     await throttled(async () => {
       expect(await throttledStep(standStill)).toBe('timed-out');

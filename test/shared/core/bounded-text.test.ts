@@ -19,7 +19,7 @@ describe('a text that is cut', () => {
     expect(cutText(text, most, '…')).toBe(expected);
   });
 
-  test('is well-formed, and no longer than it may be, wherever it is cut', () => {
+  test('is well-formed and within its limit at every place where it is cut', () => {
     const text = `x😀e\u0301👨‍👩‍👧‍👦🇩🇪 が한${'\u0301'.repeat(150)}😀`.repeat(3);
     for (let most = 0; most < text.length; most += 1) {
       const cut = cutText(text, most);
@@ -90,7 +90,7 @@ const allowed: readonly string[] = [
   'name.slice(0, 8)',
 ];
 
-test('a text from outside is cut by cutText, never by slice or substring', () => {
+test('external text is cut by cutText only', () => {
   const root = path.resolve(import.meta.dirname, '../../..');
   const cuts = globSync('{shared,functions,console,client/src}/**/*.{ts,tsx}', { cwd: root }).flatMap((file) => {
     const text = readFileSync(path.join(root, file), 'utf8').replaceAll(/\n\s+\./g, '.');

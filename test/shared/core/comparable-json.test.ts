@@ -22,7 +22,7 @@ describe('comparableJson', () => {
     expect(comparableJson(one)).not.toBe(comparableJson(other));
   });
 
-  test('returns a text that is not JSON, or is too deep, as it is', () => {
+  test('returns a text unchanged when it is not JSON or is too deep', () => {
     for (const text of ['', '{', 'a', `${'['.repeat(100_000)}${']'.repeat(100_000)}`]) {
       expect(comparableJson(text)).toBe(text);
     }

@@ -23,7 +23,7 @@ describe('a date', () => {
   ])('%j is %s', (value, iso) => expect(parseDate(value)?.toISOString()).toBe(iso));
 });
 
-describe('no date', () => {
+describe('an invalid date', () => {
   test.each<[unknown]>([
     ['2026-02-30'],
     ['2026-02-29'],

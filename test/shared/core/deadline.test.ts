@@ -57,7 +57,7 @@ const standStill = async (): Promise<void> => {
   Atomics.wait(answered, 1, 0, limitMs);
 };
 
-test('a call whose answer came while the process stood still is answered', async () => {
+test('a call succeeds when its response arrived while the process stood still', async () => {
   const answer = timed(limitMs, () => {
     other.postMessage('ask');
     return once(other, 'message');
@@ -66,7 +66,7 @@ test('a call whose answer came while the process stood still is answered', async
   expect(await answer).toEqual(['answer']);
 });
 
-test('a request whose answer came while the process stood still is answered', async () => {
+test('a request succeeds when its response arrived while the process stood still', async () => {
   const answer = request();
   await standStill();
   expect(await answer).toBe('answer');

@@ -23,26 +23,23 @@ beforeEach(() => logged.mockClear());
 vi.spyOn(log, 'warn').mockImplementation(() => undefined);
 
 describe('an error', () => {
-  test.each(codes)('%s links to its place in the documents', async (code) => {
+  test.each(codes)('%s links to its section in the documents', async (code) => {
     const { body } = await answerTo(new AppError(code, 'No.'));
     expect(JSON.parse(body)).toMatchObject({ docUrl: `${docs}/reference/errors#${code.toLowerCase()}` });
   });
 
-  test.each(passing.map((code) => [statusOf[code], code] as const))(
-    '%i %s carries Retry-After, wherever it is thrown',
-    async (status, code) => {
-      const answer = await answerTo(new AppError(code, 'Not now.'));
-      expect(answer.statusCode).toBe(status);
-      expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
-    },
-  );
+  test.each(passing.map((code) => [statusOf[code], code] as const))('%i %s has Retry-After', async (status, code) => {
+    const answer = await answerTo(new AppError(code, 'Not now.'));
+    expect(answer.statusCode).toBe(status);
+    expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+  });
 
-  test('429 carries the Retry-After it was given', async () => {
+  test('429 has the given Retry-After', async () => {
     const answer = await answerTo(new AppError('RATE_LIMITED', 'Not now.', { retryAfter: 600 }));
     expect(answer.headers['retry-after']).toBe('600');
   });
 
-  test('carries none of any other status', async () => {
+  test('has no Retry-After with any other status', async () => {
     const others = codes.filter((code) => !passing.includes(code));
     for (const code of others) {
       const answer = await answerTo(new AppError(code, 'No.'));
@@ -50,7 +47,7 @@ describe('an error', () => {
     }
   });
 
-  test('500 INTERNAL_ERROR for whatever nobody foresaw, which tells nothing of it but goes to the log', async () => {
+  test('500 INTERNAL_ERROR, without details, for an unexpected error, which is logged', async () => {
     const answer = await answerTo(new TypeError('mongodb://user:secret@host is not a function'));
     expect(answer.statusCode).toBe(500);
     expect(answer.headers).toMatchObject({ 'x-request-id': 'r-1', 'Content-Type': 'application/json' });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { batched } from '../../../shared/core/concurrency.ts';
 
-test('what comes while the one before is done is done next, together', async () => {
+test('calls made during a run form the next batch', async () => {
   const done: (readonly number[])[] = [];
   const began = Promise.withResolvers<void>();
   const begin = Promise.withResolvers<void>();
@@ -19,7 +19,7 @@ test('what comes while the one before is done is done next, together', async () 
   expect(done).toEqual([[1], [2, 3, 4], [5]]);
 });
 
-test('what fails does so for those whose it is, and for no other', async () => {
+test('a failed batch rejects only its own calls', async () => {
   const act = batched<string>((all) => (all.includes('bad') ? Promise.reject(new Error('bad')) : Promise.resolve()));
   const outcomes = await Promise.allSettled([act('bad'), act('with it')]);
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);

@@ -5,12 +5,12 @@ const one = { a: 'x"y', n: [1, null] };
 const text = new JsonText(JSON.stringify(one));
 
 test.each<[string, unknown, unknown]>([
-  ['by itself', text, one],
+  ['alone', text, one],
   ['in an object', { data: text, b: 1 }, { data: one, b: 1 }],
   ['in a list', { data: [text, text] }, { data: [one, one] }],
   ['in a list that is part of the data', { data: { items: [text], total: 1 } }, { data: { items: [one], total: 1 } }],
-  ['beside what is left out', { a: undefined, data: text, b: undefined }, { data: one }],
-])('a text is put into its place %s', (_title, value, expected) => {
+  ['beside undefined members', { a: undefined, data: text, b: undefined }, { data: one }],
+])('JSON text is inserted unchanged %s', (_title, value, expected) => {
   expect(jsonOf(value)).toBe(JSON.stringify(expected));
 });
 
@@ -23,6 +23,6 @@ test.each<[string, unknown]>([
   ['what is nested', { a: { b: { c: { d: [{ e: 1 }] } } } }],
   ['undefined in a list', { a: [undefined, 1] }],
   ['names with quotes', { 'a"b': { 'c\\': 1 } }],
-])('%s is as JSON.stringify has it', (_title, value) => {
+])('%s equals the result of JSON.stringify', (_title, value) => {
   expect(jsonOf(value)).toBe(JSON.stringify(value));
 });

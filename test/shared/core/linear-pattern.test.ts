@@ -122,7 +122,7 @@ describe('a pattern that is matched in linear time', () => {
     ['(((){99999}){99999}){99999}', 'too many repetitions'],
     ['(a|b)*a(a|b){20}', 'too many repetitions'],
     ['((a{1,100}){1,100}){1,100}', 'too many repetitions'],
-  ])('refuses %s', (source, reason) => {
+  ])('rejects %s', (source, reason) => {
     expect(patternProblem(source)).toContain(reason);
   });
 

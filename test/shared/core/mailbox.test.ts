@@ -3,7 +3,7 @@ import { isAddress, isMailbox } from '../../../shared/core/schemas.ts';
 
 describe('an address', () => {
   test.each(['a@example.com', 'A.B+c@Sub.Example.co.uk', "o'neil@example.org", `${'a'.repeat(64)}@example.com`])(
-    '%s is taken',
+    '%s is accepted',
     (address) => {
       expect(isAddress(address)).toBe(true);
     },
@@ -27,7 +27,7 @@ describe('an address', () => {
     `${'a'.repeat(250)}@example.com`,
     '$ne@',
     `${'a'.repeat(65)}@example.com`,
-  ])('%j is refused', (address) => {
+  ])('%j is rejected', (address) => {
     expect(isAddress(address)).toBe(false);
   });
 });
@@ -42,7 +42,7 @@ describe('an address with a name', () => {
     `${'x'.repeat(200)} <a@example.com>`,
     `"${'x'.repeat(200)}" <a@example.com>`,
     `${'😀'.repeat(200)} <a@example.com>`,
-  ])('%s is taken', (mailbox) => {
+  ])('%s is accepted', (mailbox) => {
     expect(isMailbox(mailbox)).toBe(true);
   });
 
@@ -63,12 +63,12 @@ describe('an address with a name', () => {
     `${'x'.repeat(201)} <a@example.com>`,
     `${'x'.repeat(300)} <a@example.com>`,
     'Ann <>',
-  ])('%j is refused', (mailbox) => {
+  ])('%j is rejected', (mailbox) => {
     expect(isMailbox(mailbox)).toBe(false);
   });
 
   // Read with a pattern that tries everything, one of these would take longer than a test may.
-  test('an endless text is refused', () => {
+  test('a very long text is rejected', () => {
     for (const text of ['a.'.repeat(500_000), `${'<'.repeat(500_000)}`, `${'a@a.'.repeat(200_000)}>`]) {
       expect(isMailbox(text)).toBe(false);
     }

@@ -23,14 +23,14 @@ const showing = (times: readonly number[]): (() => number) => {
   return () => times[Math.min(turn++, times.length - 1)] ?? 0;
 };
 
-test('an id is an ObjectId of the second and the fraction of it that the clock shows', () => {
+test('an id is an ObjectId with the second and its fraction', () => {
   const id = idSource(() => noon + 750)();
   expect(ObjectId.isValid(hexOf(id))).toBe(true);
   expect(id.getTimestamp()).toEqual(new Date(noon));
   expect(timeOf(id) % 2 ** 16).toBe(0.75 * 2 ** 16);
 });
 
-test('ids of any processes are in the order of the milliseconds they were made in', () => {
+test('ids of different processes sort by the millisecond of their creation', () => {
   const time = fc.integer({ min: 0, max: Date.UTC(2106, 0) });
   fc.assert(
     fc.property(time, time, (one, other) => {
@@ -40,7 +40,7 @@ test('ids of any processes are in the order of the milliseconds they were made i
   );
 });
 
-test('ids of a process rise whatever its clock does', () => {
+test('ids of one process rise when its clock goes back', () => {
   const walk = fc.array(fc.integer({ min: noon - 5, max: noon + 5 }), { minLength: 2, maxLength: 200 });
   fc.assert(fc.property(walk, (times) => rises(fresh(idSource(showing(times)), times.length))));
   fc.assert(
@@ -50,7 +50,7 @@ test('ids of a process rise whatever its clock does', () => {
   );
 });
 
-test('300 000 ids of one process in one moment all differ, and rise, over more than one end of the random bytes', () => {
+test('300 000 ids of one process in one moment differ and rise, also when the random bytes overflow', () => {
   const ids = fresh(
     idSource(() => noon),
     300_000,
@@ -58,12 +58,12 @@ test('300 000 ids of one process in one moment all differ, and rise, over more t
   expect(rises(ids)).toBe(true);
 });
 
-test('two processes whose clocks show the same never make the same id', () => {
+test('two processes never create the same id when their clocks agree', () => {
   const ids = [idSource(() => noon), idSource(() => noon)].flatMap((from) => fresh(from, 100_000));
   expect(new Set(ids).size).toBe(200_000);
 });
 
-test('neighbours within a moment lie at random distances of up to 32 bits', () => {
+test('ids of one moment differ by random distances of up to 32 bits', () => {
   const from = idSource(() => noon);
   const randoms = Array.from({ length: 1000 }, () => randomOf(from()));
   const steps = randoms
@@ -75,7 +75,7 @@ test('neighbours within a moment lie at random distances of up to 32 bits', () =
   expect(Math.max(...steps)).toBeLessThan(2 ** 32);
 });
 
-test('the random bytes begin anywhere, and what does not fit into them goes to the next fraction, of the next second too', () => {
+test('the random bytes start anywhere and overflow into the next fraction or second', () => {
   const starts = [2 ** 48 - 2, 7];
   const asked: (readonly [number, number])[] = [];
   const from = idSource(
@@ -97,7 +97,7 @@ test('the random bytes begin anywhere, and what does not fit into them goes to t
   expect([second, third].map(timeOf)).toEqual([timeOf(first) + 1, timeOf(first) + 1]);
 });
 
-test('nothing of the service makes ids in another way', () => {
+test('the service creates ids only by newId', () => {
   const files = globSync('{shared,functions,scripts}/**/*.ts', { cwd: root });
   expect(files.length).toBeGreaterThan(400);
   const others = files.filter((file) =>

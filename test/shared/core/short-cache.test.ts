@@ -19,7 +19,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('misses push out none but each other', async () => {
+test('misses evict only other misses', async () => {
   const { loads, get } = cacheOf();
   for (const key of ['a', 'b', 'c', '?1', '?2', '?3']) await get(key);
   loads.length = 0;
@@ -29,19 +29,19 @@ test('misses push out none but each other', async () => {
   expect(loads).toEqual(['?1']);
 });
 
-test('all who ask at once share a load, of a miss too', async () => {
+test('concurrent callers share one load, also of a miss', async () => {
   const { loads, get } = cacheOf();
   expect(await Promise.all(['a', 'a', '?1', '?1'].map(get))).toEqual(['a', 'a', undefined, undefined]);
   expect(loads).toEqual(['a', '?1']);
 });
 
-test('the oldest makes room', async () => {
+test('the oldest entry is evicted when the cache is full', async () => {
   const { loads, get } = cacheOf();
   for (const key of ['a', 'b', 'c', 'd', 'a']) await get(key);
   expect(loads).toEqual(['a', 'b', 'c', 'd', 'a']);
 });
 
-test('what has expired goes as it grows, misses too', async () => {
+test('expired hits and misses are removed when the cache grows', async () => {
   const now = vi.spyOn(clock, 'now').mockReturnValue(0);
   const cache = new ShortCache<string>(5000, 1000, {
     isMiss: (value) => value.startsWith('?'),
@@ -56,7 +56,7 @@ test('what has expired goes as it grows, misses too', async () => {
   expect(cache.size).toBe(2);
 });
 
-test('the oldest make room by weight, and what is too heavy by itself is not kept', async () => {
+test('the oldest entries are evicted by weight, and an entry above the total weight is not kept', async () => {
   const loads: number[] = [];
   const cache = new ShortCache<number>(5000, 1000, undefined, { of: (value) => value, most: 10 });
   const get = (value: number) =>
@@ -72,7 +72,7 @@ test('the oldest make room by weight, and what is too heavy by itself is not kep
   expect(cache.size).toBe(0);
 });
 
-test('misses are kept for a time of their own, from when they were asked for', async () => {
+test('misses expire after their own lifetime, counted from the request', async () => {
   const now = vi.spyOn(clock, 'now').mockReturnValue(0);
   const { loads, get } = cacheOf();
   const ask = async (at: number) => {
@@ -89,7 +89,7 @@ test('misses are kept for a time of their own, from when they were asked for', a
   expect(await ask(5000)).toEqual(['a']);
 });
 
-test('what is stale is forgotten, hits and misses, and nothing else', async () => {
+test('forget removes only matching hits and misses', async () => {
   const cache = new ShortCache<string>(5000, 10, { isMiss: (value) => value.startsWith('?'), size: 10, ttlMs: 500 });
   const loads: string[] = [];
   const get = (key: string) =>
@@ -104,22 +104,19 @@ test('what is stale is forgotten, hits and misses, and nothing else', async () =
   expect(loads).toEqual(['a', '?a']);
 });
 
-test.each([true, false])(
-  'what is being loaded while something is forgotten is not kept; apart at first: %s',
-  async (apart) => {
-    const misses = { isMiss: (value: number) => value < 0, size: 10, ttlMs: 500 };
-    const cache = new ShortCache<number>(5000, 10, apart ? misses : undefined);
-    const first = Promise.withResolvers<number>();
-    const early = cache.get('key', () => first.promise);
-    cache.forget(() => false);
-    const late = cache.get('key', async () => 2);
-    first.resolve(1);
-    expect(await Promise.all([early, late])).toEqual([1, 2]);
-    expect(await cache.get('key', async () => 3)).toBe(2);
-  },
-);
+test.each([true, false])('a value that was loading during a forget is not kept; separate misses: %s', async (apart) => {
+  const misses = { isMiss: (value: number) => value < 0, size: 10, ttlMs: 500 };
+  const cache = new ShortCache<number>(5000, 10, apart ? misses : undefined);
+  const first = Promise.withResolvers<number>();
+  const early = cache.get('key', () => first.promise);
+  cache.forget(() => false);
+  const late = cache.get('key', async () => 2);
+  first.resolve(1);
+  expect(await Promise.all([early, late])).toEqual([1, 2]);
+  expect(await cache.get('key', async () => 3)).toBe(2);
+});
 
-test('a hit that was pushed out while it was being loaded is kept all the same', async () => {
+test('a hit is kept when it was evicted while it was loading', async () => {
   const { loads, get } = cacheOf();
   await Promise.all(['a', '?1', '?2', '?3'].map(get));
   await get('a');

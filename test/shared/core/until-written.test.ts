@@ -4,8 +4,8 @@ import { onDuplicateKey, retryOnConflict } from '../../../shared/core/retry.ts';
 
 const busy = 'Too many things are being made at once. Retry.';
 
-describe('a write that others may be in the way of', () => {
-  test('is tried until an attempt is not null', async () => {
+describe('a write with concurrent writers', () => {
+  test('is retried until an attempt is not null', async () => {
     const attempts: number[] = [];
     const attempt = async (number: number) => {
       attempts.push(number);
@@ -15,7 +15,7 @@ describe('a write that others may be in the way of', () => {
     expect(attempts).toEqual([0, 1, 2]);
   });
 
-  test('503 TOO_MANY_WRITERS where every attempt was in vain', async () => {
+  test('503 TOO_MANY_WRITERS when every attempt failed', async () => {
     let attempts = 0;
     const attempt = async () => {
       attempts += 1;
@@ -29,16 +29,16 @@ describe('a write that others may be in the way of', () => {
     expect(attempts).toBe(5);
   });
 
-  test('ends with what an attempt throws', async () => {
+  test('throws the error of an attempt', async () => {
     const limit = new AppError('PLAN_LIMIT', 'No more of them.');
     await expect(retryOnConflict(busy, () => Promise.reject(limit))).rejects.toBe(limit);
   });
 });
 
-describe('a value that a unique index has', () => {
+describe('a duplicate key', () => {
   const taken = new AppError('DUPLICATE_VALUE', 'name already exists');
 
-  test('is what the caller says of it', async () => {
+  test('has the caller’s result or error', async () => {
     await expect(onDuplicateKey(Promise.reject(taken), (error) => error.message)).resolves.toBe('name already exists');
     const exists = new AppError('TEMPLATE_EXISTS', 'There is one already.');
     const refuse = () => {
@@ -47,7 +47,7 @@ describe('a value that a unique index has', () => {
     await expect(onDuplicateKey(Promise.reject(taken), refuse)).rejects.toBe(exists);
   });
 
-  test('leaves what was written, and other failures, as they are', async () => {
+  test('does not change successful writes and other errors', async () => {
     await expect(onDuplicateKey(Promise.resolve('written'), () => null)).resolves.toBe('written');
     const gone = new AppError('DATABASE_UNAVAILABLE', 'The database did not answer.');
     await expect(onDuplicateKey(Promise.reject(gone), () => null)).rejects.toBe(gone);

@@ -75,7 +75,7 @@ describe('ClientCache', () => {
     expect(opened).toEqual(['a', 'a']);
   });
 
-  it('closes one that is dropped at once and once, whoever uses it, and opens another for the next', async () => {
+  it('closes a dropped client immediately and one time, even in use, and opens another for the next caller', async () => {
     void use('a', never);
     const [first, second] = [cache.lease('a', open('a')), cache.lease('a', open('a'))];
     first.drop();

@@ -14,14 +14,14 @@ afterEach(() => {
 describe('400 DATABASE_ACCESS_DENIED', () => {
   const fixed = { VERIFIER_IP_A: '192.0.2.1', VERIFIER_IP_B: '192.0.2.2' };
 
-  test('names both addresses and the provider where there are fixed ones, in the words of the specification', async () => {
+  test('names both addresses and the provider, in the words of the specification, when the addresses are fixed', async () => {
     expect(await deniedBy('c0.abc.mongodb.net', fixed)).toBe(
       'Access Denied: Please whitelist Server IPs 192.0.2.1, 192.0.2.2 in MongoDB Atlas',
     );
   });
 
   test.each([{}, { VERIFIER_IP_A: '192.0.2.1' }])(
-    'says that there are none with %j, and what to do',
+    'explains what to do when there are no fixed addresses: %j',
     async (addresses) => {
       expect(await deniedBy('c0.abc.mongodb.net', addresses)).toBe(
         'Access Denied: this service connects from changing addresses. Let in connections from anywhere (0.0.0.0/0) in MongoDB Atlas: user, password and TLS protect the database. Or ask the operator of the service for fixed addresses.',

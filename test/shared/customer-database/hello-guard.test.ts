@@ -10,7 +10,7 @@ const guarded = (reply: Record<string, unknown>): { reply: Record<string, unknow
   return { reply, refused };
 };
 
-test('allowed members stay in the notation of the driver', () => {
+test('allowed members keep the notation of the driver', () => {
   const { reply, refused } = guarded({
     hosts: ['A.example.com:27018', 'b.example.com', '[2606:4700::1111]:1', '8.8.8.8:2'],
     passives: [],
@@ -24,7 +24,7 @@ test('allowed members stay in the notation of the driver', () => {
   expect(refused).toBe(0);
 });
 
-describe('a member is refused:', () => {
+describe('a member is rejected:', () => {
   const members: readonly unknown[] = [
     ...['10.0.0.1:27017', '127.0.0.1:27017', 'localhost:27017', '[::1]:27017', '169.254.169.254:80', '127.1:1'],
     ...['x.internal:1', '/tmp/mongodb-27017.sock', '%2Ftmp%2Fm.sock', 'a.example.com:0', 'a.example.com:99999'],
@@ -39,7 +39,7 @@ describe('a member is refused:', () => {
   });
 });
 
-test('a name that ends like a socket is a name with a port', () => {
+test('a name with a port is accepted when it ends like a socket', () => {
   expect(guarded({ hosts: ['mongo.sock'] }).reply).toEqual({ hosts: ['mongo.sock:27017'] });
 });
 
@@ -67,7 +67,7 @@ test('fields stay when they have the expected type', () => {
   expect(guarded({ ...reply }).reply).toEqual(reply);
 });
 
-describe('what is of another type is taken out:', () => {
+describe('a field is removed when it has another type:', () => {
   const wrong: Readonly<Record<string, readonly unknown[]>> = {
     setName: [5, {}, null],
     me: [5, ['a'], null],

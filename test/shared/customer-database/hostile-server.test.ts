@@ -83,7 +83,7 @@ const sendHuge = (socket: Socket): void => {
 const unavailable = { code: 'OWN_DATABASE_UNAVAILABLE' };
 const allClosed = () => eventually(() => expect(server.open()).toBe(0));
 
-describe('503 where a database of somebody’s own', () => {
+describe('503 when a customer’s database', () => {
   test.each<[string, (socket: Socket) => void]>([
     ['announces two gigabytes and sends them', sendHuge],
     [
@@ -94,7 +94,7 @@ describe('503 where a database of somebody’s own', () => {
       },
     ],
     ['sends messages without bytes', (socket) => void socket.write(Buffer.alloc(64))],
-  ])('%s: hardly any of it is taken in, and the next request gets through', async (_what, act) => {
+  ])('%s: little of it is read, and the next request succeeds', async (_what, act) => {
     const sockets: Socket[] = [];
     conduct = toFind((socket) => {
       sockets.push(socket);
@@ -110,7 +110,7 @@ describe('503 where a database of somebody’s own', () => {
   test.each([
     ['says two gigabytes of itself', sendHuge],
     ['says by the byte what it is', drip],
-  ])('%s: nothing of it stays open', async (_what, act) => {
+  ])('%s: no connection to it stays open', async (_what, act) => {
     conduct = (_command, socket) => {
       act(socket);
       return undefined;
@@ -120,7 +120,7 @@ describe('503 where a database of somebody’s own', () => {
     await allClosed();
   });
 
-  test('never ends an answer: its client is closed, whoever else uses it, and the next one gets another', async () => {
+  test('never ends a response: its client is closed, also for other users, and the next request gets another one', async () => {
     conduct = toFind((socket) => {
       socket.write(header(40_000_000));
       drip(socket);
@@ -134,7 +134,7 @@ describe('503 where a database of somebody’s own', () => {
     expect(await ask()).toEqual([{ a: 1 }]);
   });
 
-  test('is silent, at last to a farewell too: nothing of its client stays open', async () => {
+  test('never responds, also when the client closes: no connection stays open', async () => {
     expect(await ask()).toEqual([{ a: 1 }]);
     conduct = (_command, socket) => {
       drip(socket);

@@ -33,7 +33,7 @@ describe('MessageGuard', () => {
     ['is smaller than its own header', message(16, { announced: 15 })],
     ['has a negative size', message(16, { announced: -1 })],
     ['is compressed', message(100, { operation: 2012 })],
-  ])('refuses a message that %s, first or later, whole or by the byte', (_what, bad) => {
+  ])('rejects a message that %s, in any position and in pieces of any size', (_what, bad) => {
     for (const pieces of [1, 7, 5000]) {
       expect(refuses(bad, pieces)).toBe(true);
       expect(refuses(Buffer.concat([good, bad]), pieces)).toBe(true);

@@ -23,7 +23,7 @@ const dns = (targets: readonly string[], texts: readonly string[][] = []): void 
 const resolve = (options = '') => resolveSeeds(parseDatabaseUri(`mongodb+srv://c.example.com/x?${options}`));
 
 describe('mongodb+srv', () => {
-  it('gives the servers of the record, by TLS', async () => {
+  it('returns the servers of the record, with TLS', async () => {
     dns(['a.example.com:1', 'B.Example.com:2']);
     expect(await resolve()).toEqual({
       seeds: [
@@ -34,7 +34,7 @@ describe('mongodb+srv', () => {
     });
   });
 
-  it('takes options of the TXT record where the URI has none', async () => {
+  it('uses options of the TXT record when the URI has none', async () => {
     dns(['a.example.com:1'], [['authSource=other&', 'replicaSet=rs0']]);
     expect((await resolve()).options).toEqual({ tls: true, authSource: 'other', replicaSet: 'rs0' });
     expect((await resolve('replicaSet=mine&tls=false')).options).toEqual({
@@ -45,7 +45,7 @@ describe('mongodb+srv', () => {
   });
 
   it.each(['10.0.0.1:1', 'localhost:1', 'x.internal:1', '127.1:1', '169.254.169.254:80', 'a.example.com%2f:1'])(
-    'refuses a record that leads to %s',
+    'rejects a record that leads to %s',
     async (target) => {
       dns(['a.example.com:1', target]);
       await expect(resolve()).rejects.toBeInstanceOf(RestrictedHost);
@@ -53,7 +53,7 @@ describe('mongodb+srv', () => {
   );
 
   it.each(['a.other.com:1', 'example.com:1', 'evilexample.com:1', 'a.example.com.evil.com:1'])(
-    'refuses a record that leads out of the domain, to %s',
+    'rejects a record that leads out of the domain, to %s',
     async (target) => {
       dns([target]);
       await expect(resolve()).rejects.toBeInstanceOf(UnsupportedUri);
@@ -66,24 +66,24 @@ describe('mongodb+srv', () => {
     [[['tls=false']]],
     [[['proxyHost=10.0.0.1']]],
     [[['readPreference=secondary']]],
-  ])('refuses the texts %j', async (texts) => {
+  ])('rejects the texts %j', async (texts) => {
     dns(['a.example.com:1'], texts);
     await expect(resolve()).rejects.toBeInstanceOf(UnsupportedUri);
   });
 
-  it('passes on that there is no record', async () => {
+  it('fails when there is no record', async () => {
     Reflect.set(globalThis, scripted, { services: absent('ENOTFOUND'), texts: absent('ENOTFOUND') });
     await expect(resolve()).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 
-  it('passes on that texts cannot be asked for', async () => {
+  it('fails when the TXT records cannot be queried', async () => {
     dns(['a.example.com:1']);
     Reflect.set(Reflect.get(globalThis, scripted), 'texts', absent('ESERVFAIL'));
     await expect(resolve()).rejects.toMatchObject({ code: 'ESERVFAIL' });
   });
 });
 
-it('mongodb:// asks nobody', async () => {
+it('mongodb:// makes no DNS query', async () => {
   Reflect.set(globalThis, scripted, {});
   const { seeds, options } = await resolveSeeds(parseDatabaseUri('mongodb://a.example.com:1,b.example.com/x?w=2'));
   expect(seeds).toEqual([

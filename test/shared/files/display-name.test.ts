@@ -42,7 +42,7 @@ describe('the Content-Disposition of a file', () => {
     expect(fileDisposition('text/html', disposition)).toBe(disposition.replace('inline', 'attachment'));
   });
 
-  test('encodes as RFC 8187 says', () => {
+  test('is encoded by RFC 8187', () => {
     const disposition = dispositionOf(newFilePath(project, 'x'), { name: `a'b"(c)*;%ü.txt` });
     expect(disposition).toBe(`inline; filename="x"; filename*=UTF-8''a%27b%22%28c%29%2A%3B%25%C3%BC.txt`);
   });

@@ -73,14 +73,14 @@ describe.each([
     expect(lead(`/private${file}`, query)).toMatchObject({ status: 200, path: `/private${file}${name}` });
   });
 
-  test.each(refused)('400 INVALID_SIZE: ?%s', (query, words) => {
+  test.each(refused)('400 INVALID_SIZE for ?%s', (query, words) => {
     const { status, body } = lead(file, query);
     expect([status, JSON.parse(body)]).toMatchObject([400, { success: false, code: 'INVALID_SIZE', requestId: 'r' }]);
     expect(body).toContain(words);
   });
 
   test.each([`${file}/w640`, `/private${file}/w640`, `${file}/`, `${file}//w640`, `${file}/w640/x`])(
-    '404 FILE_NOT_FOUND: variants have no address of their own: %s',
+    '404 FILE_NOT_FOUND for the internal address of a variant: %s',
     (path) => {
       expect(lead(path, '').status).toBe(404);
       expect(lead(path, 'w=64').status).toBe(404);
@@ -101,7 +101,7 @@ test('fits the size limit of CloudFront functions', () => {
   expect(code).not.toMatch(/^(?:import|export)/m);
 });
 
-test('a variant name is parsed as the variant that it was made for, and no other text is', () => {
+test('a variant name is parsed as its variant; other texts are rejected', () => {
   for (const [query, name] of led.filter(([, path]) => path !== '')) {
     const size = parseVariantName(name.slice(1));
     expect(local(file, variantQuery(size ?? {}).slice(1)).path, query).toBe(`${file}${name}`);

@@ -148,7 +148,7 @@ const fitting = (of: Record<string, unknown>): fc.Arbitrary<unknown> => {
 };
 
 describe('bounds of fields', () => {
-  test('the API description takes the same values as an insert', () => {
+  test('the API description accepts the same values as an insert', () => {
     const seen = { taken: 0, refused: 0 };
     void fc.assert(
       fc.property(value, fc.boolean(), fc.boolean(), (of, required, closed) => {
@@ -176,7 +176,7 @@ describe('bounds of fields', () => {
     [{ o: { a: 1, b: 2 } }, false],
     [{ open: { b: 2 } }, true],
     [{ l: [{ a: 1 }, { c: 1 }] }, false],
-  ])('a closed collection takes %j: %s, by its description too', (body, isTaken) => {
+  ])('a closed collection and its description accept %j: %s', (body, isTaken) => {
     const fields = [{ key: 'a', type: 'Number' }];
     const collection = collectionOf(
       [
@@ -219,7 +219,7 @@ describe('bounds of fields', () => {
     });
   });
 
-  test('every option is taken by a type', () => {
+  test('every option belongs to a type', () => {
     expect(boundNames).toHaveLength(11);
     for (const name of boundNames) expect(boundTypes[name].length).toBeGreaterThan(0);
   });

@@ -36,7 +36,7 @@ describe.each(apis)('the document of the %s API', (_name, document, tables) => {
     expect(described.sort()).toEqual(rows.sort());
   });
 
-  test('names every operation once, by its route', () => {
+  test('has one operationId per route', () => {
     const ids = Object.values(document.paths).flatMap((path) =>
       Object.values(path).map(({ operationId }) => operationId),
     );
@@ -86,7 +86,7 @@ describe.each(apis)('the document of the %s API', (_name, document, tables) => {
     expect(unportable).toEqual([]);
   });
 
-  test('says under which licence it is, whom to ask, and what is below each tag', () => {
+  test('has a licence, a contact, and a description of each tag', () => {
     expect(document.info).toMatchObject({
       license: { identifier: 'MIT' },
       contact: { name: expect.stringMatching(/./) },
@@ -96,7 +96,7 @@ describe.each(apis)('the document of the %s API', (_name, document, tables) => {
     }
   });
 
-  test('gives every operation a summary, a tag of the document, and answers beyond success', () => {
+  test('has a summary, a known tag and error responses for every operation', () => {
     const known = (document.tags as { name: string }[]).map(({ name }) => name);
     for (const operation of Object.values(document.paths).flatMap((path) => Object.values(path))) {
       const { operationId, summary, tags, responses } = operation as unknown as {
@@ -124,7 +124,7 @@ test.each([
   ['post', `${below}/collections`, ['OWN_DATABASE_UNAVAILABLE']],
   ['put', ofCollection, ['OWN_DATABASE_UNAVAILABLE']],
   ['delete', `${ofCollection}/indexes/{indexName}`, ['OWN_DATABASE_UNAVAILABLE']],
-])('%s %s names its refusals', (method, path, codes) => {
+])('%s %s lists its errors', (method, path, codes) => {
   const named = JSON.stringify(dashboardDocument().paths[path]?.[method]);
   expect(codes.filter((code) => !new RegExp(`\\b${code}\\b`).test(named))).toEqual([]);
 });
@@ -189,7 +189,7 @@ describe('the description names', () => {
     ['POST /api/projects/{projectId}/collections/{collectionName}/exports', 'USERS_RESERVED'],
     ['GET /api/projects/{projectId}/collections/{collectionName}/imports/{id}', 'USERS_RESERVED'],
     ['PATCH /api/projects/{projectId}/collections/{collectionName}/documents/{id}', 'OWNER_IMMUTABLE'],
-  ] as const)('of %s the refusal %s', (operation, code) => {
+  ] as const)('for %s the error %s', (operation, code) => {
     const [method = '', path = ''] = operation.split(' ');
     const paths = Object.assign({}, ...apis.map(([, document]) => document.paths)) as Described;
     expect(paths[path]?.[method.toLowerCase()]?.responses[statusOf[code]]?.description).toContain(code);
@@ -199,7 +199,7 @@ describe('the description names', () => {
     ['404', 'idempotent-replayed'],
     ['409', 'retry-after'],
     ['412', 'etag'],
-  ])('the header of a %s: %s', (status, header) => {
+  ])('the header of %s: %s', (status, header) => {
     const { responses } = publicDocument().components as { responses: Record<string, { headers: object }> };
     expect(Object.keys(responses[`Error${status}`]?.headers ?? {})).toContain(header);
   });
@@ -337,7 +337,7 @@ describe('the JSON schema of', () => {
     ['a custom schema of something else', v.custom<string>((value) => value === 'a')],
     ['something that JSON has not', v.bigint()],
     ['a rule that JSON schemas have not', v.pipe(v.string(), v.creditCard())],
-  ])('%s is refused', (_name, schema) => {
+  ])('%s is rejected', (_name, schema) => {
     expect(() => jsonSchemaOf(schema)).toThrow();
   });
 });

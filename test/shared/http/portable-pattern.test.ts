@@ -11,7 +11,7 @@ test.each([
 });
 
 test.each(['^\\p{L}$', '[\\p{Script=Greek}]', '^\\P{Cc}$', 'a\\b', '\\s'])(
-  '%s is refused, as nobody has said what it is',
+  '%s is rejected when it is not portable',
   (source) => {
     expect(() => portablePattern(source)).toThrow('portable-pattern.ts does not say what');
   },

@@ -54,8 +54,8 @@ const read = async (): Promise<string> => {
   }
 };
 
-describe('after the table did not answer', () => {
-  test('429 for every read of a source that is over its limit, as soon as the table says so', async () => {
+describe('after the table did not respond', () => {
+  test('429 for every read of a source as soon as the table reports that it is over its limit', async () => {
     table.state = 'down';
     expect(await read()).toBe('in');
     table.state = 'over';
@@ -64,7 +64,7 @@ describe('after the table did not answer', () => {
     expect(said()).toEqual([uncounted]);
   });
 
-  test('429 for a source that is known to be over its limit, for whom nothing is begun or asked', async () => {
+  test('429 without any command for a source that is known to be over its limit', async () => {
     table.state = 'down';
     await read();
     begun.mockClear();

@@ -43,7 +43,7 @@ describe('the cookie', () => {
     ]);
   });
 
-  test('is for plain http on this machine only where that is what serves', () => {
+  test('is for plain http only when the service runs on this machine', () => {
     expect(refreshCookie.set(event({}, [], '127.0.0.1:4000'), 'token', project(null))).toEqual([
       'refresh_p=token; HttpOnly; Path=/api/userAuth; Max-Age=604800; SameSite=Lax',
     ]);
@@ -60,7 +60,7 @@ describe('the token in the body', () => {
     [{ 'x-refresh-token-mode': 'header' }, false, 'token'],
     [{ 'x-refresh-token-mode': 'Header' }, false, 'token'],
     [{}, true, 'token'],
-  ])('with %j, come in by header: %s', (headers, inHeader, shown) => {
+  ])('is expected with %j, sent in the header: %s', (headers, inHeader, shown) => {
     expect(bodyToken(event(headers), 'token', inHeader)).toBe(shown);
   });
 

@@ -61,7 +61,7 @@ describe('the scope, the role and the audit trail of a route', () => {
     ['GET', '/api/auth/tokens', undefined, undefined, 'viewer', false],
     ['POST', '/api/invitations/accept', undefined, undefined, 'admin', false],
     ['POST', `${below}/something-new`, undefined, undefined, 'admin', true],
-  ])('%s %s of %s: scope %s, role %s, entered %s', (method, path, resource, scope, role, entered) => {
+  ])('%s %s of %s: scope %s, role %s, audit entry %s', (method, path, resource, scope, role, entered) => {
     const route = row(method, path, resource && { resource });
     expect({ scope: scopeOf(route), role: roleFor(route), entered: isAudited(route) }).toEqual({
       scope,
@@ -75,7 +75,7 @@ describe('the scope, the role and the audit trail of a route', () => {
     expect({ role: roleFor(route), entered: isAudited(route) }).toEqual({ role: 'owner', entered: false });
   });
 
-  test('a POST that only reads has the scope and the role of a GET, and no entry', () => {
+  test('a POST has the scope and role of a GET, and no audit entry, when it only reads', () => {
     const route = row('POST', `${below}/collections/{collectionName}/sum`, { resource: 'documents', reads: true });
     expect({ scope: scopeOf(route), role: roleFor(route), entered: isAudited(route) }).toEqual({
       scope: 'documents:read',
@@ -100,7 +100,7 @@ describe('the scope, the role and the audit trail of a route', () => {
     expect([scopeOf(given), scopeOf(own)]).toEqual(['usage:read', 'keys:read']);
   });
 
-  test('each area of the dashboard deals with its resources, and with no other', () => {
+  test('each area of the dashboard uses only its own resources', () => {
     const resources = Object.entries<RouteTable>(dashboardRoutes).map(([area, table]) => [
       area.replace('dashboard/', ''),
       [...new Set(Object.values(table).map(({ resource }) => resource ?? 'no token'))],
@@ -207,22 +207,22 @@ const handedOut: Readonly<Record<string, 'own' | 'body' | readonly string[]>> = 
   'replay-webhook': 'own',
 };
 
-describe('what a row hands out', () => {
+describe('the access that a route gives', () => {
   const rows = Object.values<RouteTable>(dashboardRoutes).flatMap((table) => Object.values(table));
   const ofTokens = rows.filter(({ resource }) => resource !== undefined);
 
-  test('is decided for every row that changes something, and needs the scopes that protect it', () => {
+  test('is declared for every route that changes something, and needs the scopes that protect it', () => {
     const decided = ofTokens
       .filter((route) => !isRead(route))
       .map((route) => [route.id, route.handsOut ?? (handedOut[route.id] === 'body' ? 'body' : 'own')]);
     expect(Object.fromEntries(decided)).toEqual(handedOut);
   });
 
-  test('is of its resource where it only reads', () => {
+  test('is of its resource when it only reads', () => {
     for (const route of ofTokens.filter(isRead)) expect(scopesOf(route), route.id).toEqual([scopeOf(route)]);
   });
 
-  test.each(['viewer', 'admin'] as const)('by making a %s is no more than all scopes of the role', (role) => {
+  test.each(['viewer', 'admin'] as const)('needs all scopes of the role when it makes a developer %s', (role) => {
     const callable = ofTokens.filter(
       // Viewers can remove themselves, which gives no access.
       (route) =>
@@ -232,7 +232,7 @@ describe('what a row hands out', () => {
     expect(scopes).toEqual(expect.arrayContaining([...scopesOfRole(role)]));
   });
 
-  test('is told by the contract of every scope that reaches more than its name says, and of every row with more scopes', () => {
+  test('is in the contract for every far-reaching scope and every route with several scopes', () => {
     const told = [...contract.matchAll(/^ {2}- `([a-z-]+:write)` /gm)].map(([, scope]) => scope);
     expect(told.sort()).toEqual([...farReachingScopes].sort());
     for (const route of ofTokens.filter(({ handsOut }) => handsOut)) {

@@ -12,7 +12,7 @@ const sourceOf = async (headers: Readonly<Record<string, string>>) =>
 beforeEach(() => vi.resetModules());
 afterEach(() => vi.unstubAllEnvs());
 
-test('a request through the console comes from whom CloudFront saw, which knows the secret', async () => {
+test('a request has the address that CloudFront saw when CloudFront sends its secret', async () => {
   vi.stubEnv('VIEWER_SECRET', secret);
   expect(await sourceOf({ 'x-viewer-secret': secret, 'x-viewer-address': '2001:db8::7' })).toBe('2001:db8::7');
   expect(await sourceOf({ 'x-viewer-secret': secret })).toBe('198.51.100.1');
@@ -27,12 +27,12 @@ test.each([
   ],
   ['with a shorter one', { 'x-viewer-address': '192.0.2.7', 'x-viewer-secret': 'Z' }],
   ['by another header', { 'x-forwarded-for': '192.0.2.7', 'x-viewer-secret': secret }],
-])('a request %s comes from where the gateway saw it come from, whatever it says', async (_how, headers) => {
+])('a request %s has the address that the gateway saw', async (_how, headers) => {
   vi.stubEnv('VIEWER_SECRET', secret);
   expect(await sourceOf(headers as Readonly<Record<string, string>>)).toBe('198.51.100.1');
 });
 
-test('where nothing stands in front, no header says where a request comes from', async () => {
+test('a request has the address that the gateway saw when no proxy is configured', async () => {
   vi.stubEnv('VIEWER_SECRET', '');
   expect(await sourceOf({ 'x-viewer-secret': '', 'x-viewer-address': '192.0.2.7' })).toBe('198.51.100.1');
 });

@@ -20,7 +20,7 @@ const empty = () => Stack.of(route);
 const enveloped = () => empty().use(errorEnvelope());
 const keyed = () => enveloped().use(rateLimitBeside(route, startProjectLookup())).use(apiKey());
 
-describe('a stack that leaves out what a middleware needs does not compile', () => {
+describe('a stack does not compile when a middleware lacks what it needs', () => {
   test.each([
     // @ts-expect-error the headers of the answer
     ['rateLimit', () => empty().use(rateLimit(route))],

@@ -42,7 +42,7 @@ const spellings: readonly ((address: Address) => string)[] = [
 const spelled = fc.tuple(privateAddress, fc.constantFrom(...spellings)).map(([address, spell]) => spell(address));
 
 describe('hosts that customers name', () => {
-  test('every private address is refused, however it is spelled', () => {
+  test('every private address is rejected in any spelling', () => {
     fc.assert(
       fc.property(spelled, (host) => {
         expect(isRestrictedHost(host), host).toBe(true);
@@ -51,7 +51,7 @@ describe('hosts that customers name', () => {
     );
   });
 
-  test('no text is both a host and anything but a plain name or a public address', () => {
+  test('every accepted text is a plain name or a public address', () => {
     fc.assert(
       fc.property(fc.oneof(text, fc.domain(), fc.ipV4(), fc.ipV6(), fc.webUrl()), (host) => {
         if (!isRestrictedHost(host)) expect(host).toMatch(/^[A-Za-z0-9._-]+$|^\[?[0-9a-fA-F:.]+\]?$/);
@@ -79,7 +79,7 @@ describe('URIs of databases', () => {
         scheme + account + hosts.map(([name, port]) => name + port).join(',') + path + query,
     );
 
-  test('either refused, or all of its hosts may be connected to', () => {
+  test('are rejected unless all of their hosts are allowed', () => {
     let taken = 0;
     fc.assert(
       fc.property(uri, (of) => {

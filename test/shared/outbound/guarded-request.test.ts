@@ -38,13 +38,13 @@ const permit = (): void => {
 };
 
 describe('a guarded request', () => {
-  test('brings the answer of an address that is permitted', async () => {
+  test('returns the response when the address is permitted', async () => {
     permit();
     const answer = await guardedRequest(`http://${address}/`, { ...limits, method: 'POST', body: 'hello' });
     expect(answer).toEqual({ status: 200, text: 'hello' });
   });
 
-  test('is not made to a restricted address, by whatever name', async () => {
+  test('is not sent when a name leads to a restricted address', async () => {
     const before = asked;
     await expect(guardedRequest(`http://${address}/`, limits)).rejects.toThrow('restricted');
     await expect(guardedRequest(`https://${address}/`, limits)).rejects.toThrow('restricted');
@@ -53,18 +53,18 @@ describe('a guarded request', () => {
     expect(asked).toBe(before);
   });
 
-  test('follows no redirect, and reads no endless answer', async () => {
+  test('follows no redirect and reads no endless response', async () => {
     permit();
     expect(await guardedRequest(`http://${address}/redirect`, limits)).toEqual({ status: 302, text: '' });
     await expect(guardedRequest(`http://${address}/large`, limits)).rejects.toThrow('larger than 1000 bytes');
   });
 
-  test('ends where the server wants another protocol', async () => {
+  test('fails when the server switches the protocol', async () => {
     permit();
     await expect(guardedRequest(`http://${address}/upgrade`, limits)).rejects.toThrow('broke off');
   });
 
-  test('ends when its time is over', async () => {
+  test('fails after its time limit', async () => {
     permit();
     const time = new AbortController();
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);
@@ -80,7 +80,7 @@ describe('a guarded request', () => {
     ['https://10.0.0.1', false],
     ['javascript:alert(1)', false],
     ['example.com', false],
-  ])('may go to %s: %s', (url, may) => {
+  ])('is allowed to %s: %s', (url, may) => {
     expect(isGuardedUrl(url)).toBe(may);
   });
 });

@@ -38,12 +38,12 @@ const look = (host: string, options: { all?: boolean; family?: number | 'IPv4' |
   });
 
 describe('checkedAddresses', () => {
-  it('gives every address of a name', async () => {
+  it('returns every address of a name', async () => {
     answer(['8.8.8.8', '2606:4700::1']);
     expect(await checkedAddresses('db.example.com')).toEqual([of('8.8.8.8'), of('2606:4700::1')]);
   });
 
-  it('gives an address back without asking', async () => {
+  it('returns an address without a DNS query', async () => {
     const { asked } = answer(['10.0.0.1']);
     expect(await checkedAddresses('8.8.8.8')).toEqual([of('8.8.8.8')]);
     expect(await checkedAddresses('[2606:4700::1]')).toEqual([of('2606:4700::1')]);
@@ -61,13 +61,13 @@ describe('checkedAddresses', () => {
     'nonsense',
   ];
   for (const address of inside) {
-    it(`refuses a name of which one address is ${address}`, async () => {
+    it(`rejects a name with the address ${address}`, async () => {
       answer(['8.8.8.8', address]);
       await expect(checkedAddresses('db.example.com')).rejects.toBeInstanceOf(RestrictedHost);
     });
   }
 
-  it('refuses by spelling without asking', async () => {
+  it('rejects a restricted spelling without a DNS query', async () => {
     const { asked } = answer(['8.8.8.8']);
     for (const host of ['localhost', '127.1', '0x7f000001', 'a.internal', '10.0.0.1']) {
       await expect(checkedAddresses(host)).rejects.toBeInstanceOf(RestrictedHost);
@@ -75,14 +75,14 @@ describe('checkedAddresses', () => {
     expect(asked()).toBe(0);
   });
 
-  it('holds a permission to its port', async () => {
+  it('limits a permission to its port', async () => {
     Reflect.set(globalThis, permission, new Set(['127.0.0.1:4711']));
     answer(['127.0.0.1']);
     expect(await checkedAddresses('db.example.com', 4711)).toEqual([of('127.0.0.1')]);
     await expect(checkedAddresses('db.example.com', 4712)).rejects.toBeInstanceOf(RestrictedHost);
   });
 
-  it('passes on that a name does not resolve', async () => {
+  it('fails when a name does not resolve', async () => {
     Reflect.set(globalThis, scripted, {
       addresses: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })),
     });
@@ -91,7 +91,7 @@ describe('checkedAddresses', () => {
 });
 
 describe('pinnedLookup', () => {
-  it('answers as dns.lookup does', async () => {
+  it('returns the same as dns.lookup', async () => {
     answer(['8.8.8.8', '2606:4700::1']);
     expect(await look('a.example.com')).toEqual(['8.8.8.8', 4]);
     expect(await look('a.example.com', { all: true })).toEqual([of('8.8.8.8'), of('2606:4700::1')]);
@@ -100,18 +100,18 @@ describe('pinnedLookup', () => {
     expect(await look('a.example.com', { family: 0 })).toEqual(['8.8.8.8', 4]);
   });
 
-  it('fails where there is no address of the family', async () => {
+  it('fails when no address of the family exists', async () => {
     answer(['8.8.8.8']);
     await expect(look('a.example.com', { family: 6 })).rejects.toMatchObject({ code: 'ENODATA' });
   });
 
-  it('refuses a name that leads inside by now, although it was checked before', async () => {
+  it('rejects a name that was public when it was checked and is private now', async () => {
     answer(['8.8.8.8'], ['127.0.0.1']);
     await checkedAddresses('db.example.com');
     await expect(look('db.example.com', { all: true })).rejects.toBeInstanceOf(RestrictedHost);
   });
 
-  it('keeps a socket from connecting to what has been rebound', async () => {
+  it('prevents a connection to a name that was rebound', async () => {
     let connections = 0;
     const server = createServer(() => connections++);
     const port = await listen(server, 0);

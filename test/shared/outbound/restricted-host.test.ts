@@ -9,7 +9,7 @@ const permission = Symbol.for('basalt.permitted-addresses');
 const permit = (...entries: readonly string[]): boolean => Reflect.set(globalThis, permission, new Set(entries));
 afterEach(() => Reflect.deleteProperty(globalThis, permission));
 
-describe('a host is refused', () => {
+describe('a host is rejected', () => {
   const refused: readonly (readonly [what: string, ...hosts: string[]])[] = [
     ['as loopback', '127.0.0.1', '127.0.0.0', '127.255.255.255', '127.1.2.3', '::1', '[::1]', '0:0:0:0:0:0:0:1'],
     ['as unspecified', '0.0.0.0', '0.1.2.3', '::', '[::]', '0000:0000:0000:0000:0000:0000:0000:0000'],
@@ -86,7 +86,7 @@ describe('a host is refused', () => {
   }
 });
 
-describe('a host is taken', () => {
+describe('a host is accepted', () => {
   const taken = [
     'example.com',
     'EXAMPLE.com',
@@ -116,7 +116,7 @@ describe('a host is taken', () => {
   for (const host of taken) it(host, () => expect(isRestrictedHost(host)).toBe(false));
 });
 
-describe('every address inside a refused range is refused', () => {
+describe('every address of a restricted range is rejected', () => {
   const octet = fc.integer({ min: 0, max: 255 });
   const group = fc.integer({ min: 0, max: 0xffff }).map((value) => value.toString(16));
   const inside: readonly (readonly [string, fc.Arbitrary<string>])[] = [
@@ -136,7 +136,7 @@ describe('every address inside a refused range is refused', () => {
   }
 });
 
-describe('every other spelling of an address is refused', () => {
+describe('every other spelling of an address is rejected', () => {
   const written: readonly ((octet: number) => string)[] = [
     (octet) => `0${octet.toString(8)}`,
     (octet) => `0x${octet.toString(16)}`,
@@ -148,7 +148,7 @@ describe('every other spelling of an address is refused', () => {
   ];
   const octets = fc.array(fc.integer({ min: 0, max: 255 }), { minLength: 1, maxLength: 4 });
 
-  it('whichever of its numbers is written oddly, and however many it has', () => {
+  it('when any of its numbers is octal, hexadecimal or missing', () => {
     fc.assert(
       fc.property(octets, fc.nat(), fc.constantFrom(...written), (numbers, at, write) => {
         const host = numbers.map((octet, index) => (index === at % numbers.length ? write(octet) : octet)).join('.');
@@ -161,13 +161,13 @@ describe('every other spelling of an address is refused', () => {
     fc.assert(fc.property(fc.nat({ max: 0xffffffff }), (value) => isRestrictedHost(String(value))));
   });
 
-  it('and none makes the check fail', () => {
+  it('without an exception', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (host) => typeof isRestrictedHost(host) === 'boolean'));
   });
 });
 
 describe('a permission', () => {
-  it('lets exactly its address and port through', () => {
+  it('allows exactly its address and port', () => {
     permit('127.0.0.1:4711');
     expect(isRestrictedHost('127.0.0.1', 4711)).toBe(false);
     expect(isRestrictedHost('127.0.0.1', 4712)).toBe(true);

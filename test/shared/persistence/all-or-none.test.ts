@@ -46,7 +46,7 @@ const insertTwo = () =>
 const names = (): string[] => commands.map((command) => Object.keys(command)[0] ?? '');
 
 describe('several writes', () => {
-  test('are one transaction on a replica set, which costs one command more', async () => {
+  test('are one transaction, with one more command, on a replica set', async () => {
     await serve(replicaSet, { ok: 1, n: 2 });
     expect([await insertTwo(), await insertTwo()]).toEqual([true, true]);
     expect(names()).toEqual(['insert', 'commitTransaction', 'insert', 'commitTransaction']);
@@ -54,32 +54,32 @@ describe('several writes', () => {
     expect(commands[0]).not.toHaveProperty('writeConcern');
   });
 
-  test('are given up where one of them fails, and the failure names which', async () => {
+  test('are aborted when one fails, and the error names it', async () => {
     await serve(replicaSet, taken);
     await expect(insertTwo()).rejects.toMatchObject({ code: 11000, writeErrors: [{ index: 1 }] });
     expect(names()).toEqual(['insert', 'abortTransaction']);
   });
 
-  test('begin anew where others wrote the same', async () => {
+  test('start over when another writer changed the same document', async () => {
     await serve(replicaSet, conflict, conflict, { ok: 1, n: 2 });
     expect(await insertTwo()).toBe(true);
     expect(names().filter((name) => name === 'commitTransaction')).toHaveLength(1);
     expect(names().filter((name) => name === 'insert')).toHaveLength(3);
   });
 
-  test('503 where others never cease to', async () => {
+  test('503 when every attempt conflicts with other writers', async () => {
     await serve(replicaSet, conflict);
     await expect(insertTwo()).rejects.toMatchObject({ code: 'TOO_MANY_WRITERS', retryAfter: 1 });
     expect(names()).not.toContain('commitTransaction');
   });
 
-  test('go without a transaction on a single server, and without another command', async () => {
+  test('need no transaction and no extra command on a single server', async () => {
     await serve(helloReply, { ok: 1, n: 2 });
     expect(await insertTwo()).toBe(false);
     expect(names()).toEqual(['insert']);
   });
 
-  test('go without where a server has none although it is a replica set, and it is asked for none again', async () => {
+  test('run without a transaction when a replica set rejects the first one, and never try again', async () => {
     await serve(replicaSet, refused, { ok: 1, n: 2 });
     expect([await insertTwo(), await insertTwo()]).toEqual([false, false]);
     expect(names().filter((name) => name === 'insert')).toHaveLength(3);

@@ -70,7 +70,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('is signed with the credentials of its moment', async () => {
+  test('is signed with the current credentials', async () => {
     service.meet(found);
     await ask();
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'next');
@@ -87,36 +87,36 @@ describe('a call', () => {
   });
 });
 
-describe('a call is made once more', () => {
+describe('a call is retried one time', () => {
   test.each<readonly [string, Reply | 'cut']>([
     ['its connection ends', 'cut'],
     ['the service fails', refusing('InternalServerError', {}, 500)],
-    ['the service is not there', { status: 503, body: '<html>' }],
+    ['the service is unavailable', { status: 503, body: '<html>' }],
     ['it was signed too long ago', refusing('InvalidSignatureException', { message: 'Signature expired: 1 < 2' })],
     ['there are too many', refusing('ThrottlingException')],
     ['a table is too busy', refusing('ProvisionedThroughputExceededException')],
-    ['a transaction like it is under way', refusing('TransactionInProgressException')],
-    ['its answer was damaged', { ...found, headers: { 'x-amz-crc32': '1' } }],
-    ['its answer is no JSON', { body: '{"Item":' }],
-  ])('where %s', async (_why, fault) => {
+    ['the same transaction is running', refusing('TransactionInProgressException')],
+    ['its response was damaged', { ...found, headers: { 'x-amz-crc32': '1' } }],
+    ['its response is not JSON', { body: '{"Item":' }],
+  ])('when %s', async (_why, fault) => {
     service.next(fault, found);
     expect(await ask()).toEqual({ Item: 'found' });
     const [first, second] = service.asked;
     expect(second?.bytes).toEqual(first?.bytes);
   });
 
-  test('where no answer comes in time', async () => {
+  test('when no response arrives in time', async () => {
     service.next('hang', found);
     expect(await ask()).toEqual({ Item: 'found' });
   });
 
-  test('and no more than that', async () => {
+  test('and then fails', async () => {
     service.meet('cut');
     expect(await failed()).toMatchObject({ code: 'ECONNRESET' });
     expect(service.asked).toHaveLength(2);
   });
 
-  test('until too many have failed, and again once some succeed', async () => {
+  test('unless too many calls have failed recently', async () => {
     service.meet(refusing('InternalServerError', {}, 500), { times: 110 });
     const triesOf = async () => {
       const before = service.asked.length;
@@ -133,8 +133,8 @@ describe('a call is made once more', () => {
   });
 });
 
-describe('a call fails at once', () => {
-  test('where the service decides against it; the error has its code and what it says', async () => {
+describe('a call fails without a retry', () => {
+  test('when the service rejects it; the error has its code and message', async () => {
     service.meet(refusing('ConditionalCheckFailedException', { message: 'No.', Item: { n: { N: '1' } } }));
     const error = await failed();
     expect(error).toBeInstanceOf(ServiceError);
@@ -147,7 +147,7 @@ describe('a call fails at once', () => {
     expect(service.asked).toHaveLength(1);
   });
 
-  test('with nothing of what was signed in the message', async () => {
+  test('with a message that omits the signed text', async () => {
     const message = 'The signature does not match.\n\nThe Canonical String was\nPOST\nx-amz-security-token:token';
     service.meet(refusing('InvalidSignatureException', { message }));
     expect(await failed()).toMatchObject({
@@ -155,13 +155,13 @@ describe('a call fails at once', () => {
     });
   });
 
-  test('for an answer without an end, which is not read on', async () => {
+  test('when the response is endless, which is not read to the end', async () => {
     service.meet({ body: 'x', endless: 'fast' });
     expect(await failed()).toMatchObject({ code: 'EMSGSIZE' });
     expect(service.asked).toHaveLength(1);
   });
 
-  test('without credentials', async () => {
+  test('when credentials are missing', async () => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', '');
     expect(await failed()).toMatchObject({ message: 'Settings of AWS: AWS_ACCESS_KEY_ID is not set' });
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'key');
@@ -169,7 +169,7 @@ describe('a call fails at once', () => {
   });
 });
 
-test('an answer with the right checksum is taken, whatever its characters', async () => {
+test('a response with the right checksum is accepted with any characters', async () => {
   const body = JSON.stringify({ Item: 'Zoë 🦊' });
   service.meet({ body, headers: { 'x-amz-crc32': String(crc32(body)) } });
   expect(await ask()).toEqual({ Item: 'Zoë 🦊' });

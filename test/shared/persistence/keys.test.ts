@@ -35,7 +35,7 @@ const sources = globSync('{shared,functions,infra}/**/*.ts', { cwd: root });
 /** The lines of a file that are no comments. */
 const codeOf = (file: string): string => read(file).replaceAll(/^\s*(?:\/?\*|\/\/).*$/gm, '');
 
-test('keys of each kind are made by its own part of shared/ alone', () => {
+test('keys of a kind are created only by its own part of shared/', () => {
   const naming = sources.filter((file) => read(file).includes("/table-keys.ts'"));
   const uses = naming.flatMap((file) =>
     [...codeOf(file).matchAll(/\bkinds\.(\w+)/g)].map(([, name = '']) => ({ file, name })),
@@ -45,7 +45,7 @@ test('keys of each kind are made by its own part of shared/ alone', () => {
   expect([...new Set(uses.map(({ name }) => name))].sort()).toEqual([...kinds.keys()].sort());
 });
 
-test('no key is spelled anywhere else', () => {
+test('no other file spells a key', () => {
   const templates = [...Object.values(keys.partitions), ...[...kinds.values()].map(({ sk }) => sk)];
   const beginnings = templates.flatMap((template) => /^[^{]*#/.exec(template) ?? []);
   const spelled = new RegExp(`['"\`](?:${[...new Set(beginnings)].join('|')})`);
@@ -53,7 +53,7 @@ test('no key is spelled anywhere else', () => {
   expect(sources.filter((file) => spelled.test(codeOf(file)))).toEqual(['shared/persistence/table-keys.ts']);
 });
 
-test('three files speak to DynamoDB by the SDK; shared/ asks by its own client, through table.ts', () => {
+test('three files use the SDK of DynamoDB; shared/ uses its own client through table.ts', () => {
   const speaking = sources.filter((file) => /^import (?!type )[^;]*'@aws-sdk\/client-dynamodb'/m.test(read(file)));
   expect(speaking.sort()).toEqual([
     'infra/local/dynamo-operations.ts',
@@ -67,7 +67,7 @@ test('three files speak to DynamoDB by the SDK; shared/ asks by its own client, 
 });
 
 describe('keys', () => {
-  test('have each part in its place, whatever it contains', () => {
+  test('have each part in its place with any characters', () => {
     const path = '{storageId}/a#b/$&.png';
     expect(itemKey(keys.upload, projectScope(projectId), { storageId: 's1', path })).toEqual({
       pk: `p#${projectId}`,
@@ -83,13 +83,13 @@ describe('keys', () => {
     });
   });
 
-  test('begin with what is known of them', () => {
+  test('start with the parts that are known', () => {
     expect(sortPrefix(keys.session)).toBe('session#');
     expect(sortPrefix(keys.session, { userId: 'u' })).toBe('session#u#');
     expect(sortPrefix(keys.file, { storageId: 's1' })).toBe('file#s1#');
   });
 
-  test('of no kind begin like those of another in the same partition', () => {
+  test('of two kinds in one partition never have the same prefix', () => {
     for (const [name, one] of kinds) {
       const alike = [...kinds].filter(([, other]) => {
         const shares = other.in.some((place) => one.in.includes(place));
@@ -102,7 +102,7 @@ describe('keys', () => {
     }
   });
 
-  test('cannot be made in a partition that has no such items, or without a part', () => {
+  test('cannot be created in a foreign partition or without a part', () => {
     // @ts-expect-error: confirmed files are in the partition of a project.
     expect(itemKey(keys.file, developerScope, { storageId: 's1', path: 'a' })).toBeDefined();
     // @ts-expect-error: the path is missing.
@@ -113,8 +113,8 @@ describe('keys', () => {
   });
 });
 
-describe('what follows from the kinds', () => {
-  test('permissions name partitions by what they begin with', () => {
+describe('kinds of items', () => {
+  test('permissions name partitions by their prefix', () => {
     expect((['project', 'developers', 'service', 'rate', 'due'] as const).map(leadingKeys)).toEqual([
       'p#*',
       'd#developers',
@@ -124,7 +124,7 @@ describe('what follows from the kinds', () => {
     ]);
   });
 
-  test('a project has two partitions, and its users five kinds in one of them, sessions first', () => {
+  test('a project has two partitions, and its users have five kinds in one of them, sessions first', () => {
     expect(projectPartitions(projectId)).toEqual([`p#${projectId}`, `stats#${projectId}`]);
     expect(keys.ofUsers.map((kind) => sortPrefix(kind))).toEqual([
       'session#',

@@ -36,7 +36,7 @@ describe('a failure of MongoDB', () => {
     expect(failure.message).not.toContain('driver text');
   });
 
-  test('stays as it is for a code that no caller can cause', () => {
+  test('stays unchanged when no caller can cause its code', () => {
     const error = server(59);
     expect(mongoFailure(error)).toBe(error);
   });
@@ -45,11 +45,11 @@ describe('a failure of MongoDB', () => {
     ['a connection that broke', new MongoNetworkError('x')],
     ['a connection that broke during a bulk write', new MongoBulkWriteError(new Error('x'), {} as never)],
     ['an overdue answer', new Error('x')],
-  ])('is DATABASE_UNAVAILABLE with a time to retry after for %s', (_what, error) =>
+  ])('is DATABASE_UNAVAILABLE with Retry-After for %s', (_what, error) =>
     expect(mongoFailure(error)).toMatchObject({ code: 'DATABASE_UNAVAILABLE', retryAfter: 5 }),
   );
 
-  test('passes our own refusals through', () => {
+  test('stays unchanged when it is our own error', () => {
     const refusal = new AppError('NOT_FOUND', 'x');
     expect(mongoFailure(refusal)).toBe(refusal);
   });

@@ -32,7 +32,7 @@ describe('an operation on MongoDB', () => {
     new AppError('DOCUMENT_NOT_FOUND', 'Document not found'),
     new TypeError('our own mistake'),
     coded('ERR_INVALID_ARG_TYPE'),
-  ])('throws %s as it is', async (error) => {
+  ])('throws %s unchanged', async (error) => {
     expect(await thrownFor(error)).toBe(error);
   });
 });

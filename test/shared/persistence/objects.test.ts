@@ -37,7 +37,7 @@ afterEach(async () => {
   await new Promise((resolve) => service.close(resolve));
 });
 
-describe('a connection is used again, whatever is answered', () => {
+describe('a connection is reused after', () => {
   test.each([
     ['200', 200, getObject, answer],
     ['404', 404, getObject, undefined],
@@ -51,7 +51,7 @@ describe('a connection is used again, whatever is answered', () => {
   test.each([
     ['500', 500],
     ['403', 403],
-    ['404 where there is no bucket', 404],
+    ['404 when the bucket is missing', 404],
   ])('503 for %s', async (_what, code) => {
     status = code;
     for (let n = 0; n < 5; n++) {

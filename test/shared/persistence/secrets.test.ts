@@ -20,14 +20,14 @@ afterAll(async () => {
   await service.close();
 });
 
-test('a secret is fetched once', async () => {
+test('a secret is fetched one time', async () => {
   service.meet(answer);
   expect(await Promise.all([secret('arn:once'), secret('arn:once')])).toEqual(['the value', 'the value']);
   expect(await secret('arn:once')).toBe('the value');
   expect(service.asked).toHaveLength(1);
 });
 
-test('503 where nothing answers, whoever waits, and the next caller asks anew', async () => {
+test('503 for all waiting callers when the store does not respond; the next caller fetches again', async () => {
   service.meet('hang');
   const waiting = await Promise.allSettled([secret('arn:silent'), secret('arn:silent')]);
   for (const outcome of waiting) {
@@ -38,7 +38,7 @@ test('503 where nothing answers, whoever waits, and the next caller asks anew', 
   expect(await secret('arn:silent')).toBe('the value');
 });
 
-test('503 for an empty secret, and again until it is filled', async () => {
+test('503 until an empty secret is filled', async () => {
   service.meet({ body: {} });
   await expect(secret('arn:empty')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   service.heal();

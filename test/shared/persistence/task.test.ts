@@ -24,12 +24,12 @@ describe('a message is', () => {
     `{"task":"transfer","projectId":"${id}"}`,
     `{"task":"other","projectId":"${id}"}`,
     `{"task":"transfer","transferId":"${id}","more":1}`,
-  ])('no task: %s', (body) => {
+  ])('rejected when it is %s', (body) => {
     expect(parseTask(body)).toBeUndefined();
   });
 });
 
-test('a task that fails comes again after 30 s, then after three times as long each time', () => {
+test('a failed task is retried after 30 s, then after three times as long each time', () => {
   const delays = Array.from({ length: workTries }, (_, index) => workRetryDelay(index + 1));
   expect(delays).toEqual([30, 90, 270, 810, 2430]);
 });

@@ -18,21 +18,21 @@ const inRequest = <T>(act: (record: RequestRecord) => Promise<T>): Promise<T> =>
 };
 
 describe('timed', () => {
-  test('answers what the call answers, and adds its time to the request', () =>
+  test('returns the result of the call and adds its time to the request', () =>
     inRequest(async (record) => {
       expect(await timed(1000, async () => 'answer')).toBe('answer');
       expect(record.databaseMs).toBeGreaterThan(0);
       expect(record.lostMs).toBeUndefined();
     }));
 
-  test('throws what the call throws', () =>
+  test('throws the error of the call', () =>
     expect(timed(1000, () => Promise.reject(new Error('no')))).rejects.toThrow('no'));
 
-  test('gives up after its limit', async () => {
+  test('fails after its limit', async () => {
     expect((await patienceOf(300)).waited).toBeGreaterThanOrEqual(295);
   });
 
-  test('takes off the limit what failed calls have cost the request, and leaves a moment', () =>
+  test('deducts the time of failed calls from the limit, but leaves a minimum', () =>
     inRequest(async (record) => {
       await patienceOf(300);
       expect(record.lostMs).toBeGreaterThanOrEqual(295);
@@ -49,7 +49,7 @@ describe('timed', () => {
   });
 });
 
-test('what is a project’s own has 20 s of a request in all, from its beginning; a job’s call its own limit', async () => {
+test('calls to a project’s own services get 20 s per request in total, and those of jobs their own limit', async () => {
   const startedAt = performance.now() - 19_500;
   const record: RequestRecord = { requestId: 'r', route: 'test', startedAt, databaseMs: 0 };
   const limitIn = async (call: () => Promise<unknown>): Promise<number> => {

@@ -45,14 +45,14 @@ describe('throughConflicts', () => {
     ['a condition', cancelled('ConditionalCheckFailed', 'None')],
     ['a condition beside a conflict', cancelled('ConditionalCheckFailed', 'TransactionConflict')],
     ['the condition of a single write', tableError('ConditionalCheckFailedException')],
-  ])('throws what %s decided, at once and as it came', async (_name, failure) => {
+  ])('throws %s immediately and unchanged', async (_name, failure) => {
     const { calls, write } = writeAfter(failure);
     await expect(throughConflicts(write)).rejects.toBe(failure);
     expect(calls.count).toBe(1);
   });
 
   test.each(['ThrottlingError', 'ProvisionedThroughputExceeded', 'ValidationError'])(
-    'throws a fault, not a decision, where %s cancelled the transaction',
+    'throws a fault, not a decision, when %s cancelled the transaction',
     async (code) => {
       const { calls, write } = writeAfter(cancelled('None', code));
       const failure = await throughConflicts(write).catch((error: unknown) => error);
@@ -62,7 +62,7 @@ describe('throughConflicts', () => {
     },
   );
 
-  test('gives up after six conflicts, within two seconds', async () => {
+  test('fails after six conflicts, within two seconds', async () => {
     const { calls, write } = writeAfter(...Array<Error>(10).fill(conflict));
     vi.spyOn(Math, 'random').mockReturnValue(1);
     await expect(throughConflicts(write)).rejects.toBe(conflict);

@@ -60,7 +60,7 @@ describe('the domain whitelist', () => {
     return (scheme ? [scheme] : ['http', 'https']).map((protocol) => new URL(`${protocol}://${host}`).origin);
   });
 
-  test.each(entries)('the entry %s, which is accepted, lets some origin in', (entry) => {
+  test.each(entries)('the accepted entry %s allows some origin', (entry) => {
     expect(origins.filter((origin) => allowsOrigin([entry], origin))).not.toEqual([]);
   });
 });

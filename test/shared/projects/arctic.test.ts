@@ -25,7 +25,7 @@ const made: Readonly<Partial<Record<SocialProviderName, Url>>> = {
 /** Facebook's address names a version of its API. */
 const unversioned = (address: string): string => address.replace(/\/v\d+\.\d+\//, '/');
 
-test.each(Object.entries(made))('%s has its page where arctic has it, and PKCE where arctic says so', (name, url) => {
+test.each(Object.entries(made))('%s has the address and the PKCE setting of arctic', (name, url) => {
   const { urls, scopes, hasPkce } = socialProviders[name as SocialProviderName];
   const theirs = url('v'.repeat(43), [...scopes]);
   expect(unversioned(theirs.origin + theirs.pathname)).toBe(unversioned(urls.authorization));

@@ -11,13 +11,13 @@ const flip = (sealed: string, at: number): string => {
 
 describe('seal and open', () => {
   test.each(['', 'x', 'mongodb://user:p%40ss@host/db', '€ 🙂\0\u2028', 'x'.repeat(100_000)])(
-    'give back %j unchanged',
+    'return %j unchanged',
     async (plain) => {
       expect(await open(await seal(plain, 'record'), 'record')).toBe(plain);
     },
   );
 
-  test('never give the same text twice, and never the plain one', async () => {
+  test('never return the same text twice, nor the plain text', async () => {
     const sealed = [await seal('secret', 'record'), await seal('secret', 'record')];
     expect(sealed[0]).not.toBe(sealed[1]);
     expect(Buffer.from(sealed.join(), 'base64url').toString('latin1')).not.toContain('secret');
@@ -36,7 +36,7 @@ describe('seal and open', () => {
     }
   });
 
-  test.each(['', 'AQ', 'not sealed', Buffer.alloc(28, 1).toString('base64url')])('refuse %j', async (value) => {
+  test.each(['', 'AQ', 'not sealed', Buffer.alloc(28, 1).toString('base64url')])('reject %j', async (value) => {
     await expect(open(value, 'record')).rejects.toThrow();
   });
 });

@@ -3,7 +3,7 @@ import { isAllowedDomain, isSiteUrl } from '../../../shared/projects/allowed-ori
 
 describe('the site URL', () => {
   test.each(['https://example.com', 'https://example.com/app/', 'http://localhost:3000', 'http://[::1]:8080/'])(
-    '%s is taken',
+    '%s is accepted',
     (url) => {
       expect(isSiteUrl(url)).toBe(true);
     },
@@ -32,7 +32,7 @@ describe('the site URL', () => {
     'https://example.com/?a=b',
     'https://example.com/#',
     'https://example.com/?',
-  ])('%j is refused', (url) => {
+  ])('%j is rejected', (url) => {
     expect(isSiteUrl(url)).toBe(false);
   });
 });
@@ -52,7 +52,7 @@ describe('an entry of the domain whitelist', () => {
     'bücher.example',
     'https://bücher.example',
     'https://Bücher.example:8443',
-  ])('%s is taken', (entry) => {
+  ])('%s is accepted', (entry) => {
     expect(isAllowedDomain(entry)).toBe(true);
   });
 
@@ -79,7 +79,7 @@ describe('an entry of the domain whitelist', () => {
     'https://user@bücher.example',
     'example.com\u0000',
     'https://bücher.example\u0000',
-  ])('%j is refused', (entry) => {
+  ])('%j is rejected', (entry) => {
     expect(isAllowedDomain(entry)).toBe(false);
   });
 });

@@ -13,7 +13,7 @@ describe('a free slot', () => {
     expect(picks([0, 1, 2], 3)).toEqual(new Set([undefined]));
   });
 
-  test('is none where more are held than a smaller plan allows, wherever they are', () => {
+  test('is undefined when more are held than a smaller plan allows', () => {
     expect(picks([7, 8, 9, 10], 3)).toEqual(new Set([undefined]));
   });
 
@@ -21,7 +21,7 @@ describe('a free slot', () => {
     [[7, 12, 15], 5, [0, 1]],
     [[4, 7], 5, [0, 1, 2]],
     [[0, 9], 3, [1]],
-  ])('is one of as many as there are places, where %j are held and the limit is %i', (used, limit, open) => {
+  ])('is one of the free numbers when %j are held and the limit is %i', (used, limit, open) => {
     expect(picks(used, limit)).toEqual(new Set(open));
   });
 

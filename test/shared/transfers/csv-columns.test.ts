@@ -66,13 +66,13 @@ describe('a cell', () => {
 });
 
 test.each(['9007199254740993', ' -9007199254740992 ', '+9007199254740993'])(
-  'a number %j, which would change when stored, is refused',
+  'the number %j is rejected because storing would change it',
   (cell) => {
     expect(() => read(typed, 'object.inner', cell)).toThrow('object.inner: integers beyond ±(2^53−1) would change');
   },
 );
 
-test('a column may have 64 levels, its cell included', () => {
+test('a column can have 64 levels, including its cell', () => {
   const deep = Array(64).fill('a').join('.');
   const body = JSON.stringify(bodyOf(columnsOf(free, [deep]), ['x']));
   expect(body).toBe(`${'{"a":'.repeat(64)}"x"${'}'.repeat(64)}`);

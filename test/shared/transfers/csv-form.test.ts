@@ -27,7 +27,7 @@ const people = [
   { Name: 'Zoë', Ort: 'Île-de-France', Alter: '4' },
 ];
 
-describe('a file as a program writes it is read:', () => {
+describe('a file of a known program is read:', () => {
   test.each<[string, Uint8Array, readonly object[]]>([
     [
       'Excel in English, CSV UTF-8',

@@ -23,7 +23,7 @@ const read = async (text: string): Promise<{ readonly lines: ImportLine[]; reado
 
 const rows = (count: number): string => Array.from({ length: count }, (_, n) => `${n},${'x'.repeat(50)}\n`).join('');
 
-test.each([1, 10, 10_000])('every one of %d rows before a quote that is out of place is read', async (count) => {
+test.each([1, 10, 10_000])('all %d rows are read before a misplaced quote', async (count) => {
   for (const fault of ['7,"x"y\n8,z\n', '7,"x\n8,z\n']) {
     const { lines, end } = await read(`a,b\n${rows(count)}${fault}`);
     expect(lines.length).toBe(count);
@@ -32,7 +32,7 @@ test.each([1, 10, 10_000])('every one of %d rows before a quote that is out of p
   }
 });
 
-test('every row is read of a file without faults, where it ends with a line and where it does not', async () => {
+test('every row of a valid file is read, with or without a final line end', async () => {
   for (const text of [`a,b\n${rows(10_000)}`, `a,b\n${rows(10_000)}`.trimEnd()]) {
     const { lines, end } = await read(text);
     expect([lines.length, lines.at(-1)?.bytes, end]).toEqual([10_000, Buffer.byteLength(text), undefined]);

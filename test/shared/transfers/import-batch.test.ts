@@ -6,7 +6,7 @@ const record = { _id: newId(), idSeed: 'one' };
 const idsOf = (from: typeof record, count: number): string[] =>
   Array.from({ length: count }, (_, n) => importedId(from, n + 1).toHexString());
 
-test('the id of a line is the same each time, another for each line and each import, and later lines have greater ones', () => {
+test('ids of lines are reproducible, unique per line and import, and rise', () => {
   const ids = idsOf(record, 1000);
   expect(idsOf(record, 1000)).toEqual(ids);
   expect(new Set(ids).size).toBe(1000);
@@ -14,13 +14,13 @@ test('the id of a line is the same each time, another for each line and each imp
   expect(ids).not.toContain(importedId({ ...record, _id: newId() }, 1).toHexString());
 });
 
-test('the id of a line begins with the moment of its import, and has room for every line', () => {
+test('the id of a line begins with the time of its import and has room for every line', () => {
   const last = importedId(record, maxLines).toHexString();
   expect(last.slice(0, 12)).toBe(record._id.toHexString().slice(0, 12));
   expect(last.slice(12, 18)).toBe('ffffff');
 });
 
-test('whoever knows an import and an id of it, but not its seed, has the ids of the other lines to guess', () => {
+test('ids of other lines cannot be computed from one id without the seed', () => {
   const guessed = idsOf({ ...record, idSeed: 'two' }, 1000);
   expect(idsOf(record, 1000).filter((id) => guessed.includes(id)).length).toBeLessThan(5);
   const endings = idsOf(record, 1000).map((id) => id.slice(18));

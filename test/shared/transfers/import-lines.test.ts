@@ -61,7 +61,7 @@ describe('a line of NDJSON', () => {
     for (const size of [1, 3, 1000]) expect((await ndjson(Buffer.from(text), size)).map(shown)).toEqual(lines);
   });
 
-  test('of bytes that are no UTF-8 says so, and the next one is read', async () => {
+  test('is an error when its bytes are not UTF-8, and the next one is read', async () => {
     const bytes = Buffer.concat([Buffer.from([0x7b, 0xff, 0x7d, 0x0a]), Buffer.from('{"a":1}')]);
     expect((await ndjson(bytes)).map(shown)).toEqual([
       { line: 1, problem: 'The line is not valid UTF-8.' },
@@ -140,11 +140,11 @@ describe('the line of a row of CSV is the one on which it ends, with', () => {
   });
 });
 
-test('UnreadableFile for CSV that is no UTF-8', async () => {
+test('UnreadableFile when a CSV file is not UTF-8', async () => {
   await expect(csv(Buffer.from([0x61, 0x0a, 0xff]))).rejects.toThrow('CSV UTF-8');
 });
 
-describe('reading goes on at the end of any line', () => {
+describe('reading resumes at the end of any line', () => {
   test('of NDJSON', async () => {
     const bytes = Buffer.from('{"a":1}\n\n{"a":"é"}\r\nno\n{"a":3}');
     const whole = await ndjson(bytes);

@@ -19,19 +19,19 @@ describe('a percentile of counted latencies', () => {
     [99.5, 99.5],
     [1234, 1234],
     [20_000, 20_000],
-  ])('of one of %d ms is that, at most a quarter too high', (ms, least) => {
+  ])('for a single latency of %d ms is at most a quarter too high', (ms, least) => {
     const found = percentile(counted([ms]), 0.95) ?? 0;
     expect(found).toBeGreaterThanOrEqual(least);
     expect(found).toBeLessThanOrEqual(least * 1.25 + 0.1);
   });
 
-  test('tells the middle and the slow end apart', () => {
+  test('distinguishes the median from the slow end', () => {
     const latencies = [...Array(94).fill(5), ...Array(6).fill(800)];
     expect(percentile(counted(latencies), 0.5)).toBeLessThan(7);
     expect(percentile(counted(latencies), 0.95)).toBeGreaterThanOrEqual(800);
   });
 
-  test('holds what takes longer than any class in the last one', () => {
+  test('counts latencies above all classes in the last class', () => {
     expect(classOf(10 ** 9)).toBe(47);
   });
 });

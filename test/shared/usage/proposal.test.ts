@@ -5,7 +5,7 @@ const title = { key: 'title', type: 'String' };
 const complete = { ...title, required: false, unique: false };
 const answer = (value: unknown): string => JSON.stringify(value);
 
-describe('an answer is a proposal', () => {
+describe('a response of the model is a proposal', () => {
   test.each<[string, string, unknown]>([
     ['as asked for', answer({ name: 'posts', schema: [title] }), { name: 'posts', schema: [complete] }],
     ['without a name', answer({ schema: [title] }), { schema: [complete] }],
@@ -59,7 +59,7 @@ describe('an answer is a proposal', () => {
     expect(parseProposal(text)).toEqual({ usable: true, proposal });
   });
 
-  test('keeps references with what their deletion means, and lists of unique fields, with a name and without', () => {
+  test('keeps references with onDelete, and unique lists with or without a name', () => {
     const schema = [
       { key: 'poll', type: 'Ref', ref: 'polls', exists: true, onDelete: 'delete' },
       { key: 'person', type: 'String' },
@@ -78,7 +78,7 @@ describe('an answer is a proposal', () => {
 const nested = (levels: number): unknown =>
   levels === 0 ? { key: 'a', type: 'String' } : { key: 'a', type: 'Object', fields: [nested(levels - 1)] };
 
-describe('an answer is not usable', () => {
+describe('a response of the model is not usable', () => {
   test.each<[string, string, string]>([
     ['without JSON', 'I cannot help with that.', 'not one JSON object'],
     [
@@ -128,7 +128,7 @@ describe('an answer is not usable', () => {
     expect(parseProposal(text)).toEqual({ usable: false, reason: expect.stringContaining(reason) });
   });
 
-  test('and the reason stays short, whatever the answer was', () => {
+  test('and the reason is short for any response', () => {
     const read = parseProposal(answer({ schema: [{ key: 'x'.repeat(100_000), type: 'String' }] }));
     expect(read.usable ? 0 : read.reason.length).toBeLessThanOrEqual(500);
     expect(read.usable).toBe(false);

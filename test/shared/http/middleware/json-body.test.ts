@@ -33,7 +33,7 @@ describe('a request body', () => {
     ['with 100 000 levels', nested(100_000), 'INVALID_BODY'],
     ['over 1 MiB', JSON.stringify('a'.repeat(1024 * 1024)), 'BODY_TOO_LARGE'],
     ['over 1 MiB in bytes, though not in characters', JSON.stringify('é'.repeat(600_000)), 'BODY_TOO_LARGE'],
-  ])('%s is refused', (_what, text, code) => {
+  ])('%s is rejected', (_what, text, code) => {
     expect(codeOf(text)).toBe(code);
   });
 
@@ -50,16 +50,16 @@ describe('a request body', () => {
     ['constructor and prototype as names', '{"constructor":1,"prototype":2}', { constructor: 1, prototype: 2 }],
     ['duplicate names: the last one counts', '{"a":1,"a":2}', { a: 2 }],
     ['a body of exactly 1 MiB', JSON.stringify('a'.repeat(1024 * 1024 - 2)), 'a'.repeat(1024 * 1024 - 2)],
-  ])('with %s is taken as sent', (_what, text, value) => {
+  ])('with %s is accepted unchanged', (_what, text, value) => {
     expect(parseJsonBody(text, false)).toEqual(value);
   });
 
-  test('400 INVALID_JSON: bytes that are not UTF-8 are not stored as other characters', () => {
+  test('400 INVALID_JSON when the bytes are not UTF-8', () => {
     const latin1 = Buffer.from('{"a":"ü"}', 'latin1').toString('base64');
     expect(() => parseJsonBody(latin1, true)).toThrow(expect.objectContaining({ code: 'INVALID_JSON' }));
   });
 
-  test('400 INVALID_JSON: nor where the gateway has made other characters of them, unless these were sent', () => {
+  test('400 INVALID_JSON when the gateway has replaced bytes that are not UTF-8', () => {
     const bytes = Buffer.from('{"a":"ü"}', 'latin1');
     const decoded = (sentBytes: string) => parseJsonBody(bytes.toString(), false, undefined, sentBytes);
     expect(() => decoded(String(bytes.length))).toThrow(expect.objectContaining({ code: 'INVALID_JSON' }));
@@ -82,6 +82,9 @@ test.each([
   ['{"a":', 'The body is not valid JSON: it ends too early.'],
   ['{"password":hunter2}', 'The body is not valid JSON.'],
   ['{"a": in JSON at position 3}', 'The body is not valid JSON.'],
-])('a body that is not JSON (%s) is said to stop being it where that is known, and never repeated', (text, message) => {
-  expect(() => parseJsonBody(text, false)).toThrow(new AppError('INVALID_JSON', message));
-});
+])(
+  'the error for a body that is not JSON (%s) names the position, if known, and never quotes the body',
+  (text, message) => {
+    expect(() => parseJsonBody(text, false)).toThrow(new AppError('INVALID_JSON', message));
+  },
+);

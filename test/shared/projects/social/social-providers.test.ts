@@ -11,17 +11,17 @@ const page = (name: string) => readFileSync(path.resolve(import.meta.dirname, '.
 describe.each(socialProviderNames)('%s', (name) => {
   const { title, urls, profileUrls, profile, hiddenAddresses } = socialProviders[name];
 
-  test('is asked over HTTPS alone', () => {
+  test('is requested over HTTPS only', () => {
     const addresses = Object.values({ ...urls, ...profileUrls });
     expect(addresses.filter((address) => new URL(address).protocol !== 'https:')).toEqual([]);
   });
 
-  test('is the provider that a path of its name means, at its real places', () => {
+  test('is found by its name, with the real addresses', () => {
     const provider = requireProvider(name);
     expect(provider).toMatchObject({ name, title, urls, profileUrls });
   });
 
-  test('tells nothing where its answers are none', () => {
+  test('has no profile when its responses are empty', () => {
     expect(v.safeParse(profile, {}).success).toBe(false);
     expect(hiddenAddresses ?? '@').toMatch(/^@/);
   });
