@@ -45,7 +45,7 @@ const press = (name: string) => page.getByRole('button', { name, exact: true }).
 const save = () => press('Save');
 const effect = (place: number) => page.getByRole('listitem', { name: `Effect ${place}`, exact: true });
 
-/** Adds a template with answers by the labels of its questions. */
+/** Adds a template and fills its form by label. */
 const add = async (title: string, answers: Readonly<Record<string, string>>) => {
   await page.getByRole('button', { name: title }).click();
   const dialog = page.getByRole('dialog', { name: title });

@@ -41,7 +41,7 @@ beforeAll(async () => {
   expect((await project.api('DELETE', `/api/data/${name}/${ids[1]}`, ann)).status).toBe(200);
 });
 
-/** Returns all responses of a route to a caller, whatever their status. */
+/** Returns all responses of a route to a caller, with any status. */
 const answersOf = async ({ id, method, pathWith }: RouteCase, caller: RequestOptions): Promise<string> => {
   const sample = sampleBodies[id] ?? {};
   const bodies = method === 'GET' ? [{}] : [{ body: sample }, { body: { ...sample, include_deleted: true } }];

@@ -30,7 +30,7 @@ let pattern: string;
 let project: TestProject;
 
 beforeAll(async () => {
-  // A provider that nobody can reach, and the key that the secret has before one is put in.
+  // An unreachable provider, and the initial value of the secret.
   const provider = { MAIL_PROVIDER_URL: 'http://127.0.0.1:9', MAIL_PROVIDER_KEY: 'h7Gk2LsPq0' };
   Object.assign(process.env, { RATE_LIMIT: '1000000', RATE_BLOCK: '1', LOG: 'info', ...provider });
   pattern = patternOf();
@@ -42,7 +42,7 @@ afterEach(() => {
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** Asks a handler of this process; answers what it says and the lines that it logs. */
+/** Calls a handler in this process. Returns its status, code and log lines. */
 const askAndRead = async (handler: Parameters<typeof invoke>[0], options: InvokeOptions) => {
   const written: string[] = [];
   vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => written.push(String(chunk)) > 0);
@@ -61,7 +61,7 @@ const place = async (of: TestProject, change: object): Promise<void> => {
 
 const keys = { accessKeyId: 'AKIAOWN', secretAccessKey: 'own' };
 
-/** What a caller can bring about by what is theirs, or by asking for what this deployment has not. */
+/** Errors that a caller causes with its own services, or by requesting what this deployment lacks. */
 const theirs: readonly (readonly [code: string, status: number, ask: () => ReturnType<typeof askAndRead>])[] = [
   [
     'NOT_SET_UP',

@@ -9,7 +9,7 @@ import { newCredentials, newUsersProject, site, type UsersProject } from '../sup
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What a browser says of a request that a page of another site had it send. */
+/** The headers of a browser for a request that another site's page caused. */
 const foreign: readonly [string, Headers][] = [
   ['a page elsewhere', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
   ['an old browser', { origin: 'https://evil.example' }],
@@ -77,13 +77,13 @@ const statuses: Readonly<Record<string, number>> = {
   'delete-developer': 202,
 };
 
-/** Who may keep a developer signed in: other pages that are named, and the console, whatever the browser says of it. */
+/** Pages that keep a developer signed in: configured pages, and the console in any browser. */
 const dashboardPages = (): [string, Headers][] => [
   ['a page that may call the dashboard API', { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' }],
   ['the console, in an old browser', { origin: inject('stack').dashboardUrl }],
 ];
 
-describe('what another site has a visitor send leaves their cookies as they are', () => {
+describe('a request of another site leaves the visitor’s cookies unchanged', () => {
   describe.each(Object.entries({ ...userActs, ...developerActs }))('%s', (name, act) => {
     const status = statuses[name] ?? 200;
 

@@ -5,7 +5,7 @@ import { newProject, type TestProject } from '../support/fixtures/project.ts';
 const own = 'https://app.example.com';
 let project: TestProject;
 
-/** A project whose settings are there before anybody uses its keys, so that no process knows others. */
+/** A project whose settings are stored before its keys are used, so that no process caches others. */
 const projectWith = async (
   settings: object,
   collections: readonly { readonly name: string }[],

@@ -10,13 +10,13 @@ beforeAll(async () => {
 });
 
 const numbers = Array.from({ length: 400_000 }, () => 1);
-/** Each quote takes four bytes in an answer. */
+/** Each quote takes four bytes in a response. */
 const name = '"'.repeat(500_000);
 const names = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [at.toString(36), 1]));
 
 const below = (path: string) => `/api/projects/${project.id}${path}`;
 
-/** What each is refused for names more, or longer, than an answer may be large. */
+/** Requests whose errors would list more than fits in a response. */
 test.each<[string, 'open' | 'dashboard', string, () => string, unknown]>([
   ['links to files', 'open', 'POST', () => '/api/storage/sign', { paths: numbers }],
   ['a ticket', 'open', 'POST', () => '/api/realtime/tickets', { collections: numbers }],

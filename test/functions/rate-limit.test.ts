@@ -61,7 +61,7 @@ afterEach(() => {
 });
 
 /**
- * An address that nobody has called from: one of so many that none is met twice; those of private networks are too few.
+ * An unused address, random from a range so large that none occurs twice. Private networks are too small.
  */
 const newAddress = (): string => [randomInt(1, 224), randomInt(256), randomInt(256), randomInt(256)].join('.');
 
@@ -72,7 +72,7 @@ const useUp = async (sourceIp: string): Promise<void> => {
   for (let n = 0; n < 6; n++) await list({ sourceIp });
 };
 
-/** `limit/remaining`, as the headers tell. */
+/** `limit/remaining` from the headers. */
 const standing = ({ headers }: { headers: Headers }): string =>
   `${headers.get('ratelimit-limit')}/${headers.get('ratelimit-remaining')}`;
 
@@ -343,7 +343,7 @@ describe('a read that runs in parallel with its count', () => {
       list({ params: { collectionName: 'nothing' }, ...options }),
   };
 
-  /** Another process has let in as many as there may be. */
+  /** Uses up the limit as if another process had counted. */
   const useUpElsewhere = async (sourceIp: string): Promise<void> => {
     const key = itemKey(kinds.rateWindow, partitionKey('rate', { source: sourceIp }), {
       start: String(Math.floor(clock.now() / windowMs) * (windowMs / 1000)),

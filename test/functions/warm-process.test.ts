@@ -13,7 +13,7 @@ import { newProject, type TestProject } from '../support/fixtures/project.ts';
 const withinMs = 5000;
 const realNow = clock.now;
 
-/** Goes on from now with a clock that is this much ahead. */
+/** Advances the clock by this many milliseconds. */
 const advance = (ms: number): void => {
   const before = clock.now;
   clock.now = () => before() + ms;

@@ -21,7 +21,7 @@ export const requireGo = async (): Promise<void> => {
   });
 };
 
-/** Checks a history with Porcupine. `directory` receives a picture of each illegal object. */
+/** Checks a history with Porcupine. `directory` receives a page for each illegal object. */
 export const check = async (file: string, directory: string): Promise<readonly Checked[]> => {
   const cwd = path.join(import.meta.dirname, 'checker');
   const { stdout } = await run('go', ['run', '.', file, directory], { cwd, maxBuffer: 2 ** 26 });

@@ -11,7 +11,7 @@ interface Page extends Record<string, unknown> {
 
 /** Follows the changes feed of `fed`, like an app that keeps a copy. */
 export class FeedReader {
-  /** What the feed said last about each document. */
+  /** The last change of each document in the feed. */
   readonly #known = new Map<string, { readonly rev: number; readonly deleted: boolean }>();
   readonly problems: string[] = [];
   readonly #service: Service;

@@ -13,7 +13,7 @@ export interface Operation {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** What a known response says. `undefined` if the operation cannot have had an effect and says nothing. */
+/** The content of a known response. `undefined` if the operation had no effect and the response has no content. */
 export type Output = Readonly<Record<string, unknown>> | undefined;
 
 /** True if a response leaves open whether the operation was carried out. */

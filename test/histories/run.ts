@@ -13,7 +13,7 @@ interface Options {
   readonly seed: string;
   readonly seconds: number;
   readonly clients: number;
-  /** Receives `history.jsonl` and pictures of wrong objects. */
+  /** Receives `history.jsonl` and a page for each wrong object. */
   readonly directory: string;
   readonly report: (line: string) => void;
 }

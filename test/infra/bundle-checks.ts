@@ -20,7 +20,7 @@ export const verifyPasskeys: readonly string[] = [
   'user-auth-sign-in-with-passkey',
 ];
 
-/** What the SDK of the mail provider imports for mails in React, which nobody sends. */
+/** Imports of the mail provider's SDK for emails in React, which the service does not send. */
 const ofReactMails = '@react-email/render';
 
 /** For building, testing or running locally, or replaced while bundling. */
@@ -28,7 +28,7 @@ const foreign =
   /^(aws-cdk|constructs|cdk-nag|esbuild|vitest|@0q|@dynoxide|aws-sdk-client-mock|whatwg-url|tr46|@valibot\/to-json-schema|@aws-sdk\/(credential-provider|token-provider|nested-clients))/;
 
 /**
- * Bundles these functions, and tests what holds for each of them; answers where each bundle is found once that is done.
+ * Bundles these functions and defines tests for each of them. Returns the path of each bundle after the build.
  */
 export const testBundles = (names: readonly string[]): ((name: string) => Bundle) => {
   const folder = mkdtempSync(join(tmpdir(), 'basalt-bundles-'));
@@ -40,7 +40,7 @@ export const testBundles = (names: readonly string[]): ((name: string) => Bundle
     return found;
   };
 
-  /** What a process of its own says of the bundles that it loads. */
+  /** The output of a separate process that loads the bundles. */
   const load = async (script: string) => {
     const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '--eval', script], { env: {} });
     return { said: stdout.trim(), stderr };

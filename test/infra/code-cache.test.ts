@@ -14,7 +14,7 @@ const file = `${process.version}-${process.arch}.cache`;
 beforeAll(() => bundleFunctions(join(folder, 'built'), { prefixes: ['data-get-schema'], codeCaches: true }));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What a process with these flags says of the bundle in another place, as it is deployed. */
+/** The output of a process with these flags for the bundle in another folder, as when deployed. */
 const loaded = async (change: (folder: string) => void, flags: readonly string[] = []): Promise<unknown> => {
   const deployed = mkdtempSync(join(folder, 'deployed-'));
   cpSync(built, deployed, { recursive: true });

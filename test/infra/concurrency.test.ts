@@ -3,7 +3,7 @@ import { concurrencyOf, instancesFor } from '../../infra/stacks/concurrency.ts';
 import { everything, ofType, synthesise } from './synthesis.ts';
 
 const queues = [2, 5];
-/** For the webhook, the sizes of pictures and the queues. */
+/** For the webhook, the image sizes and the queues. */
 const kept = 47;
 
 test.each([

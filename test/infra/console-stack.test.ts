@@ -33,7 +33,7 @@ const functionIdOf = (code: string): string =>
   [...ofType(pages, 'AWS::CloudFront::Function')].find(([, { Properties }]) => Properties.FunctionCode === code)?.[0] ??
   'none';
 
-/** What a function of CloudFront makes of a request. */
+/** The request after a function of CloudFront. */
 const edge = (code: string, request: unknown, viewer: unknown = {}): unknown =>
   new Function(`${code}\nreturn handler;`)()({ request, viewer });
 

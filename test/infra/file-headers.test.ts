@@ -6,7 +6,7 @@ type Headers = Record<string, { readonly value: string; readonly multiValue?: un
 
 const run = runInNewContext(`${dispositionFunction}; handler`) as (event: object) => { readonly headers: Headers };
 
-/** What the function of the distribution makes of an answer's headers. */
+/** The headers of a response after the distribution's function. */
 const atTheEdge = (headers: Headers, statusCode = 200): Headers =>
   run({ response: { statusCode, headers: { ...headers } } }).headers;
 

@@ -208,7 +208,7 @@ describe('file distribution', () => {
     for (const [at, made] of [ofPublic, ofPrivate].entries()) {
       expect(groups[at]?.FailoverCriteria).toMatchObject({ StatusCodes: { Items: [403, 404] } });
       expect(groups[at]?.Members).toMatchObject({ Items: [{}, { OriginId: made?.Id }] });
-      // Whatever a path is read as on the way: who has no link is let into nothing private.
+      // In any spelling of a path, readers without a link reach nothing private.
       const readers = { HeaderName: 'x-visibility', HeaderValue: at === 0 ? 'public' : 'private' };
       expect(made).toMatchObject({ OriginCustomHeaders: [readers] });
     }

@@ -54,7 +54,7 @@ import {
   synthesise,
 } from './synthesis.ts';
 
-/** The folders of the files' bucket, where a grant names the bucket and them and nothing else. */
+/** The folders of the files' bucket, if a grant names only the bucket and its folders. */
 const foldersIn = (resource: string): string => {
   const bucket =
     /FilesArn|"Files[0-9A-F]{8}","Arn"|"[^"]*:ExportsOutputFnGetAttFiles[0-9A-F]{8}Arn[0-9A-F]{8}"/.exec(
@@ -65,19 +65,19 @@ const foldersIn = (resource: string): string => {
   return named === folders.length + 1 ? `the bucket and its ${folders.join(', ')}` : '?';
 };
 
-/** Where a grant names the two verifiers and nothing else. */
+/** True if a grant names only the two verifiers. */
 const verifiersIn = (resource: string): string | undefined => {
   const named = [...resource.matchAll(/:function:Basalt-verify-database-(?:a|b)"/g)].length;
   return named === 2 && resource.split(':function:').length === 3 ? 'both verifiers' : undefined;
 };
 
-/** Where a grant is for CloudFront's keys, which have no names that one could be confined to. */
+/** True if a grant is for CloudFront's keys, which cannot be limited by name. */
 const keyGroupsIn = (action: Statement['Action'], resource: Statement['Resource']): string | undefined =>
   resource === '*' && [action].flat().every((one) => /^cloudfront:\w*(PublicKey|KeyGroup)/.test(String(one)))
     ? 'every key group'
     : undefined;
 
-/** Where a grant names the one namespace of channels and nothing else. */
+/** True if a grant names only the namespace of channels. */
 const channelsIn = (resource: string): string | undefined =>
   /^(?:"ChannelsArn"|\{"Fn::Join":\["",\[\{"Fn::ImportValue":"[^"]*Realtime[^"]*"\},"\/channelNamespace\/live"\]\]\})$/.test(
     resource,
@@ -85,7 +85,7 @@ const channelsIn = (resource: string): string | undefined =>
     ? 'the channels of live updates'
     : undefined;
 
-/** Where a grant names the bucket and the queues and nothing else. */
+/** True if a grant names only the bucket and the queues. */
 const healthIn = (resource: string): string | undefined => {
   const names =
     /"FilesArn"|"(?:Mail|Work|Webhook)[0-9A-F]{8}"|ExportsOutputFnGetAtt(?:Files|Mail|Work|Webhook)[0-9A-F]{8}Arn/g;
@@ -217,7 +217,7 @@ describe('role of a function has exactly its permissions', () => {
 });
 
 describe('policies are as narrow as possible', () => {
-  /** What may end with an asterisk, as nothing narrower says it: the objects of a folder. */
+  /** Resources that may end with an asterisk: the objects of a folder. */
   const narrow = /"\/(?:pending|files|private|exports|imports|answers)\/\*"/g;
 
   type Document = { readonly Statement: readonly Statement[] };
@@ -256,7 +256,7 @@ describe('policies are as narrow as possible', () => {
 });
 
 describe('every command that the code sends is granted', () => {
-  /** What was sent since the table last got an answer to give. */
+  /** The requests since the last prepared response of the table. */
   let asked: readonly Asked[];
   const answerWith = (...answers: readonly object[]): void => {
     vi.restoreAllMocks();

@@ -5,7 +5,7 @@ import { everything } from './synthesis.ts';
 
 type Choice = Readonly<Record<string, string>>;
 
-/** What is of no use by itself, and by which settings it is given along with. */
+/** Settings that have no effect alone, and the settings that they need. */
 const givenAlong: Readonly<Record<string, readonly string[]>> = {
   apiCertificateArn: ['publicDomain', 'dashboardDomain'],
   filesCertificateArn: ['filesDomain'],
@@ -23,14 +23,14 @@ const values: Choice = {
   dashboardApiUrl: 'https://front-dashboard.example.com',
 };
 
-/** Names other stacks, or may only be added to what is there: see without-cloudfront.test.ts. */
+/** Settings that rename stacks, or that can only be added later: see without-cloudfront.test.ts. */
 const fixed = ['deployment', 'cloudFront'];
 
 const changeable = settingNames.filter(
   (name) => name === 'alarmEmail' || (!fixed.includes(name) && !(name in givenAlong)),
 );
 
-/** These settings and what is given along with them. */
+/** These settings and the settings that they need. */
 const choice = (names: readonly string[]): Choice => {
   const along = Object.keys(givenAlong).filter((name) => givenAlong[name]?.some((other) => names.includes(other)));
   return Object.fromEntries([...names, ...along].map((name) => [name, values[name] ?? '']));

@@ -8,7 +8,7 @@ import { assembled } from './synthesis.ts';
 
 /** What one stack gives to others and takes of them, by the names of the exports. */
 export interface StackLinks {
-  /** Name → what it stands for, as JSON. */
+  /** Name → value as JSON. */
   readonly exports: ReadonlyMap<string, string>;
   readonly imports: ReadonlySet<string>;
 }
@@ -69,9 +69,8 @@ export const linksOf = (context: Readonly<Record<string, string>>, how: keyof ty
   );
 
 /**
- * What CloudFormation refuses while a deployment goes from one version to another: a stack that no longer exports, or
- * as something else, what others still import as they were. Who imports comes after who exports, and a stack that the
- * later version has not stays as it was.
+ * What CloudFormation rejects during an upgrade: a stack removes or changes an export that other stacks still import.
+ * Importing stacks are updated after exporting ones, and a stack that the new version lacks stays unchanged.
  */
 export const refusedBetween = (before: Links, after: Links): readonly string[] =>
   [...after].flatMap(([name, { exports }]) =>

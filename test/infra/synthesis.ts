@@ -23,7 +23,7 @@ export interface Resource {
 export type Resources = ReadonlyMap<string, Resource>;
 
 /**
- * Stands in for the bundles, so that templates are made without building anything; `native` names those with bcrypt.
+ * Replaces the bundles, so that templates are created without a build. `native` names those with bcrypt.
  */
 const unbuilt =
   (...native: readonly string[]): Packages =>
@@ -32,7 +32,7 @@ const unbuilt =
 const resourcesOf = (template: unknown): Resources =>
   new Map(Object.entries((template as { Resources: Record<string, Resource> }).Resources));
 
-/** The resources of one stack that stands alone. */
+/** The resources of one independent stack. */
 export const resourcesOfStack = (stack: Parameters<typeof Template.fromStack>[0]): Resources =>
   resourcesOf(Template.fromStack(stack).toJSON());
 
@@ -83,7 +83,7 @@ export const everything = {
   restart: '2026-01-01',
 } as const;
 
-/** What the CDK is told by `cdk.json`, its feature flags above all. */
+/** The context of `cdk.json`, mainly feature flags of the CDK. */
 export const configuredContext = (
   JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8')) as { readonly context: Readonly<Record<string, unknown>> }
 ).context;
@@ -131,7 +131,7 @@ export const assembled = <T>(
   }
 };
 
-/** The stack of jobs with these settings, synthesised anew without the areas, which take longest. */
+/** The stack of jobs with these settings, synthesised without the areas, which take longest. */
 export const jobsOf = (context: Readonly<Record<string, string>>): Resources =>
   assembled(context, ({ stacks }) => resourcesOf(stacks.find(({ id }) => id === 'Basalt-Jobs')?.template), {
     tables: { users: {}, developers: {} },

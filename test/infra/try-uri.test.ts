@@ -8,7 +8,7 @@ afterEach(() => server?.stop());
 
 type Answer = (error: Error) => void;
 
-/** A server that answers each command by its name, and all others by `ok`. */
+/** A server with a response per command name, and `ok` for all others. */
 const startServer = async (answers: Readonly<Record<string, Readonly<Record<string, unknown>>>>): Promise<string> => {
   server = await startFakeMongod((command) => {
     const [name = ''] = Object.keys(command);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What a driver makes of a URI, or the message it refuses it with. */
+/** The driver's result for a URI, or the message of its error. */
 const parsed = (Client: typeof MongoClient, uri: string, options: MongoClientOptions = {}): unknown => {
   try {
     const client = new Client(uri, options);

@@ -124,7 +124,7 @@ describe('deployment without CloudFront', () => {
       const { DASHBOARD_URL, DASHBOARD_ORIGINS, DASHBOARD_API_URL, VIEWER_SECRET } = variablesOf(made);
       expect(JSON.stringify(DASHBOARD_URL)).toContain('"Basalt-DashboardApi:');
       expect([DASHBOARD_ORIGINS, DASHBOARD_API_URL]).toEqual([DASHBOARD_URL, DASHBOARD_URL]);
-      // Nothing stands before the gateway that could say whose address a call comes from.
+      // No proxy in front of the gateway can set the source address.
       expect(VIEWER_SECRET).toBe('');
     }
     expect(off.outputs.get('Basalt-Console')).toEqual(['Url', 'Bucket', 'PublicApi']);

@@ -8,7 +8,7 @@ import { type Bundled, bundled } from '../../infra/local/bundled.ts';
 const sources = {
   echo: `export const handler = async (event, context) => ({ statusCode: 200, body: JSON.stringify({ event, pid: process.pid,
     task: process.env.LAMBDA_TASK_ROOT, setting: process.env.SETTING, home: process.env.HOME, left: context.getRemainingTimeInMillis() }) });`,
-  // Answers nobody before there are two of it.
+  // Responds when two of these requests have arrived.
   overlaps: `import { readdirSync, writeFileSync } from 'node:fs';
     const folder = process.env.LAMBDA_TASK_ROOT;
     const processes = () => readdirSync(folder).filter((name) => name.endsWith('.pid')).length;

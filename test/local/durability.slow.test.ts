@@ -82,7 +82,7 @@ const expectUpdated = async (): Promise<void> => {
 
 const expectRegistered = async (): Promise<void> => {
   const logIns: Answer[] = [];
-  // A few at a time: the faster the machine, the more there are, and all at once are more than answer in time.
+  // A few at a time, because all of them together would not respond in time.
   await mapConcurrent(ledger.registered, 10, async (body) => {
     logIns.push(await call(stack.dashboardUrl, 'POST', '/api/auth/login', { body }));
   });

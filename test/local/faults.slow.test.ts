@@ -19,7 +19,7 @@ afterEach(() => Promise.all([stack.mongo.heal(), stack.dynamo.heal()]));
 
 afterAll(() => stack.stop());
 
-/** A good answer of a service that has no language model, as that of the tests has none. */
+/** A correct response of a service without a language model. */
 const withoutModel = 'NOT_SET_UP';
 
 const newName = (): string => `late-${randomBytes(6).toString('hex')}`;
@@ -28,7 +28,7 @@ const insert = (body: unknown) => stack.api('POST', '/api/data/notes', { body })
 const list = (query: string) =>
   stack.api<{ data: { items: { n: number }[]; total: number } }>('GET', `/api/data/notes?${query}`);
 
-/** Both databases answer at once, by a read and a write, without anything having been started again. */
+/** Checks that both databases serve a read and a write immediately, without a restart. */
 const expectRecovered = async (): Promise<void> => {
   expect((await insert({ after: 'recovery' })).status).toBe(201);
   expect((await list('limit=1')).status).toBe(200);
@@ -43,8 +43,8 @@ const crowd = (): Promise<Swept[]> =>
   );
 
 /**
- * What routes may answer without MongoDB that need nothing of it but the project, which is remembered for 5 s:
- * sessions, tokens of mails, social sign-ins and what is known of files are in the table.
+ * Allowed responses of routes that need MongoDB only for the project, which is cached for 5 s: sessions, email
+ * tokens, social sign-ins and records of files are in the table.
  */
 const withoutMongo: ReadonlyMap<string, number> = new Map([
   ['get-schema', 200],
@@ -102,8 +102,8 @@ const withoutMongo: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Routes that browsers are sent to. Where the project cannot be read there is no site to lead back to: 503 in the
- * envelope. Whatever fails later ends on the project's site with `error`, as any failure of a social sign-in does.
+ * Routes that browsers open. If the project cannot be read, there is no site to return to: 503 with the error body.
+ * Later failures redirect to the project's site with `error`, like any failure of a social sign-in.
  */
 const navigations: ReadonlySet<string> = new Set([
   'start-sign-in',
@@ -112,7 +112,7 @@ const navigations: ReadonlySet<string> = new Set([
   'finish-developer-sign-in',
 ]);
 
-/** On to the provider, where the table alone was needed, or back to the site. */
+/** A redirect to the provider if only the table was needed, otherwise back to the site. */
 const expectGoodRedirect = (answer: Swept): void => {
   const onwards = answer.id.startsWith('start-') && answer.location?.includes('/login/oauth/authorize?');
   if (!onwards) expectErrorLanding(answer);
@@ -126,7 +126,7 @@ const expectNothingWithoutMongo = (answers: readonly Swept[]): void => {
   }
 };
 
-/** Some calls find a new connection; the others are told in time that none was there. */
+/** Some calls find a new connection; the others fail in time. */
 const expectAnsweredInTime = (answers: readonly Swept[]): void => {
   for (const answer of answers) {
     if (answer.status >= 500) expectUnavailable(answer);
@@ -145,7 +145,7 @@ test('no route returns 5xx when nothing fails', async () => {
 const refresh = (token: string) =>
   stack.userAuth<{ refreshToken: string }>('POST', 'refresh-token', { headers: { 'x-refresh-token': token } });
 
-/** Refreshes while the project is still remembered; answers the token whose refresh was answered 503. */
+/** Refreshes while the project is cached. Returns the token whose refresh returned 503. */
 const refreshUntilRefused = async (first: string): Promise<string> => {
   for (let token = first; ; ) {
     const { status, body } = await refresh(token);
@@ -194,7 +194,7 @@ describe('503 within 6 s and recovery without a restart when MongoDB', () => {
     const lost = stack.mongo.proxy.loseConnections();
     expectAnsweredInTime((await Promise.all([sweep(stack), crowd()])).flat());
     await expectRecovered();
-    // The driver's monitor notices after 15 s, and breaks off whatever the next test has under way by then.
+    // The driver's monitor notices after 15 s and then interrupts the requests of the next test.
     await expect.poll(lost).toBe(0);
   });
 
@@ -233,7 +233,7 @@ const queries: ReadonlySet<string> = new Set(dashboardCases.filter(({ route }) =
 const reads = ({ id, method, status }: Swept): boolean =>
   (method === 'GET' || queries.has(id)) && !(ofTheTable.has(id) && status >= 500);
 
-/** Reads go on, without the headers of a count; whatever else there is answers 503. */
+/** Reads continue without the headers of a count; everything else returns 503. */
 const expectOnlyReads = (answers: readonly Swept[]): void => {
   for (const answer of answers) {
     if (!reads(answer)) expectUnavailable(answer);

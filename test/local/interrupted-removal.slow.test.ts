@@ -20,7 +20,7 @@ let directory: string;
 let mongo: FaultyService;
 let dynamo: FaultyService;
 
-// Databases of its own: nothing else removes projects there, and nobody else meets the faults.
+// Own databases, so that no other test removes projects there or meets the faults.
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'basalt-removal-'));
   [mongo, dynamo] = await Promise.all([FaultyService.mongo(directory), FaultyService.dynamo(directory)]);

@@ -27,7 +27,7 @@ const logOf = async (to: string, by = project): Promise<Log | undefined> => {
   return body.data.find((log) => log.to.includes(to));
 };
 
-/** Waits until the mail to an address has a status; fails after two minutes with the status it has. */
+/** Waits until the email to an address has a status. Fails after two minutes with its current status. */
 const statusOf = async (to: string, status: string, by = project): Promise<void> => {
   const end = Date.now() + patienceMs;
   let log = await logOf(to, by);
@@ -68,7 +68,7 @@ describe('email on this machine', () => {
   test('is queued again when it was sent to delayed@resend.dev', async () => {
     const to = label('delayed');
     await send(to);
-    // `sent` lasts a moment; before the provider has it, it is queued too.
+    // `sent` lasts a moment; before that, the email is `queued` too.
     const afterwards = async () => {
       const log = await logOf(to);
       return log?.providerEmailId ? log.status : undefined;

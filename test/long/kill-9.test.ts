@@ -29,7 +29,7 @@ let directory: string;
 let stack: RunningStack;
 let at: Deployment;
 let target: Omit<MixedTarget, 'mailKey'> & { readonly projectId: string; readonly usersProjectId: string };
-/** The projects that send mails, with their owners. */
+/** The projects that send emails, with their owners. */
 const mailers: { readonly id: string; readonly owner: string }[] = [];
 const ledger = new MixedLedger();
 
@@ -65,7 +65,7 @@ const newProject = async (email: string, collection: object, plan: string): Prom
 };
 
 /**
- * Creates another project that sends mails, because one project would exceed the monthly limit on a fast machine.
+ * Creates another project that sends emails, because one project would exceed the monthly limit on a fast machine.
  * Returns its secret key.
  */
 const newMailer = async (): Promise<string> => {
@@ -136,7 +136,7 @@ const requireAccounts = async (): Promise<void> => {
   }
 };
 
-/** Mails are still being delivered, so a count can mix two moments. It is retried until it is correct. */
+/** Emails are still being delivered, so a count can mix two moments. It is retried until it is correct. */
 const requireCounters = (settled: boolean): Promise<void> =>
   expect.poll(() => recountAll(at, settled), { timeout: 60_000, interval: 500 }).toEqual([]);
 

@@ -50,7 +50,7 @@ const faults: readonly (readonly [HttpFault, number])[] = [
   ['never answer', 1],
 ];
 
-/** The fault of every request for some mails: 422 for one in 64, 503 for another. */
+/** The fault of every request for some emails: 422 for one in 64, 503 for another. */
 const never = (key: string): HttpFault | undefined => {
   const place = Number.parseInt(key.slice(-2), 16) % 64;
   return place === 0 ? 422 : place === 1 ? 503 : undefined;
@@ -110,7 +110,7 @@ const keepKilling = (): { readonly stop: () => Promise<number> } => {
 const mine = () => ({ projectId: new ObjectId(project.id) });
 const left = () => mailLogs.countDocuments({ ...mine(), job: { $exists: true } });
 
-/** Re-enqueues lost and abandoned mails as if so many hours had passed. */
+/** Re-enqueues lost and abandoned emails as if this many hours had passed. */
 const requeueAfter = async (hours: number): Promise<void> => {
   const now = vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + hours * 3600_000);
   try {
@@ -120,14 +120,14 @@ const requeueAfter = async (hours: number): Promise<void> => {
   }
 };
 
-/** Makes the remaining mails look a day old, so that those that always fail are given up. */
+/** Makes the remaining emails look a day old, so that those that always fail become `failed`. */
 const age = () =>
   mailLogs.updateMany(
     { ...mine(), job: { $exists: true } },
     { $set: { createdAt: new Date(Date.now() - 24 * 3600_000) } },
   );
 
-/** Lets hours pass, one round every few seconds, until no mail is pending. */
+/** Advances the clock by hours, every few seconds, until no email is pending. */
 const settleAll = async (): Promise<void> => {
   const end = performance.now() + limitMs;
   let [before, since] = [count, performance.now()];
@@ -184,7 +184,7 @@ test(`each of ${count} accepted mails is sent exactly once, or fails and release
   for (const { to } of sent) expect([to[0], times.get(to[0] ?? '')]).toEqual([to[0], 1]);
   for (const { to } of failed) expect([to[0], times.get(to[0] ?? '') ?? 0]).toEqual([to[0], 0]);
   expect(failed.length).toBeGreaterThan(0);
-  // A run killed after it recorded a mail as sent leaves a marked slot, which cleanup finalizes later.
+  // A run killed after it recorded an email as sent leaves a marked slot, which cleanup finalizes later.
   const months = new Set(rows.map(({ createdAt }) => createdAt.toISOString().slice(0, 7)));
   vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 3600_000);
   for (const month of months)

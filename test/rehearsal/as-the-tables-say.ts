@@ -9,7 +9,7 @@ import type { Inventory } from './inventory.ts';
 const rowsOf = (tables: Readonly<Record<string, RouteTable>>) =>
   Object.values(tables).flatMap((table) => Object.values(table));
 
-/** What holds of every deployment, whatever its settings. `at` gives what was read of it. */
+/** Tests that hold for every deployment with any settings. `at` returns its inventory. */
 export const asTheTablesSay = (at: () => Inventory): void => {
   test('every stack is complete, and those with data are protected', () => {
     const unfinished = Object.entries(at().stacks).filter(

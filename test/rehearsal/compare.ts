@@ -21,19 +21,19 @@ const gatewayMay = (api: ApiState, path: string) => ({
   source: `arn:aws:execute-api:${region}:${account}:${api.id}/*/*${path}`,
 });
 
-/** Whoever has its address may call a function that checks for itself who it is. */
+/** Permissions of a function that checks its callers itself. */
 const anybodyMay = [
   { action: 'lambda:InvokeFunction', principal: '*', source: null },
   { action: 'lambda:InvokeFunctionUrl', principal: '*', source: null },
 ];
 
-/** The same list whatever order it was read in. */
+/** The list in a fixed order. */
 export const inOrder = <T>(values: readonly T[]): readonly T[] =>
   values.toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
 
 /**
- * Whether one row is what the account has: every method leads to the one function that is described as the row, which
- * the gateway may invoke for these paths and nobody else, but whoever has its own address where it has one.
+ * Checks that the account has a route: every method leads to the function with the route's description. Only the
+ * gateway may invoke it, for these paths. A function with its own address may also be invoked there.
  */
 export const expectRoute = (inventory: Inventory, api: ApiState, row: NamedRoute): void => {
   const methods = routedMethodsOf(row);
@@ -48,7 +48,7 @@ export const expectRoute = (inventory: Inventory, api: ApiState, row: NamedRoute
   expect([row.id, there?.runtime, there?.timeout]).toEqual([row.id, 'nodejs24.x', 29]);
 };
 
-/** What starts a job, in the words of the account; what nobody may is not in it. */
+/** The rules, queues and permissions that start a job in the account. */
 const startsOf = (inventory: Inventory, there: FunctionState) => ({
   rules: inventory.rules
     .filter(({ targets }) => targets.includes(there.arn))

@@ -32,7 +32,7 @@ if ('missing' in python) {
     });
     afterAll(() => rehearsal?.stop());
 
-    // Were these let through, the rehearsal would end well where a deployment to AWS does not.
+    // If the emulator accepted these, the rehearsal would succeed where a deployment to AWS fails.
     test('rejects what CloudFormation rejects, and rolls back', async () => {
       expect(await rehearsal.emulator.ask('refusals')).toEqual({
         giver: 'CREATE_COMPLETE: ',
@@ -190,7 +190,7 @@ if ('missing' in python) {
         expect(valuesOf('RATE_LIMIT')).toEqual(['1000']);
         expect(valuesOf('PUBLIC_URL')).toEqual([`https://${domains.publicDomain}`]);
         expect(valuesOf('DASHBOARD_API_URL')).toEqual([`https://${domains.consoleDomain}`]);
-        // What makes sizes of pictures stands with the files, and hands out no address of them.
+        // The function that creates image sizes belongs to the stack of files and returns no address.
         const filesUrls = [`https://${domains.filesDomain}`, 'https://files.invalid'];
         expect(valuesOf('FILES_URL').sort()).toEqual(filesUrls.sort());
       });

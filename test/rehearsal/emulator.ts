@@ -28,7 +28,7 @@ export interface Emulator {
   stop(): Promise<void>;
 }
 
-/** Starts it; functions that it invokes are unpacked to `folder`, from where they find the packages of Lambda. */
+/** Starts the emulator. Functions are unpacked to `folder`, where they find the packages of Lambda. */
 export const startEmulator = async (python: string, folder: string): Promise<Emulator> => {
   const plain = { PATH: process.env.PATH, PYTHONPATH: import.meta.dirname, PYTHONDONTWRITEBYTECODE: '1' };
   const up = Promise.withResolvers<string>();

@@ -15,7 +15,7 @@ export interface Inventory {
   }[];
   /** Of each bucket of a console: key → how it is served. */
   readonly pages: readonly Readonly<Record<string, { readonly type: string; readonly cache: string | null }>>[];
-  /** What each distribution before an API tells it to show itself. */
+  /** The secret that each distribution in front of an API sends. */
   readonly edgeSecrets: readonly string[];
   readonly alarms: readonly { readonly name: string; readonly actions: readonly string[] }[];
   readonly subscriptions: readonly { readonly topic: string; readonly endpoint: string }[];
@@ -50,7 +50,7 @@ export interface FunctionState {
   readonly role: string;
   readonly subnets: readonly string[];
   readonly reserved: number | null;
-  /** Who may invoke it: each permission's principal, and on behalf of what. */
+  /** The permissions to invoke it: principal and source. */
   readonly callers: readonly { readonly action: string; readonly principal: string; readonly source: string | null }[];
   readonly url: { readonly url: string; readonly auth: string } | null;
   readonly retries: number | null;
@@ -62,7 +62,7 @@ export interface ApiState {
   readonly endpoint: string;
   readonly stages: readonly string[];
   readonly cors: boolean;
-  /** Route key (`GET /api/health`) → ARN of the function that answers. */
+  /** Route key (`GET /api/health`) → ARN of its function. */
   readonly routes: Readonly<Record<string, string>>;
 }
 

@@ -36,7 +36,7 @@ const worthSaying = /✅|❌|🚨|failed|FAILED|Error|Bundled|would be lost|is d
 export interface Rehearsal {
   readonly emulator: Emulator;
   readonly mongoUri: string;
-  /** Runs `npm …` there, or a command of a package; returns all that it said. One that fails throws with it. */
+  /** Runs `npm …` or a command of a package there and returns its output. Throws the output if the command fails. */
   command(line: readonly string[], env?: Readonly<Record<string, string>>): Promise<string>;
   /** Prepares the account for the CDK, from a folder that has nothing to read first. */
   bootstrap(): Promise<void>;
@@ -85,7 +85,7 @@ export const startRehearsal = async (python: string): Promise<Rehearsal> => {
     for (const one of stops.toReversed()) await one();
   };
   try {
-    // As old as they are here: what is newer than the packages would be taken for another lock file.
+    // Keeps the time of change, because a newer lock file would start another installation.
     for (const name of needed) {
       await cp(join(root, name), join(folder, name), { recursive: true, preserveTimestamps: true });
     }

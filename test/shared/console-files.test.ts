@@ -179,7 +179,7 @@ describe('the type of a column', () => {
   });
 });
 
-/** The documents that an import makes of a file. */
+/** The documents that an import creates from a file. */
 const imported = async (
   file: File,
   columns: Parameters<typeof fieldsFor>[1],

@@ -18,7 +18,7 @@ test('no page writes markup', () => {
   expect(sources.filter(({ code }) => markup.test(code)).map(({ file }) => file)).toEqual([]);
 });
 
-/** Words of the reader's language: between tags, and in what is read of an element. Keys and JSON are of none. */
+/** Texts for readers: between tags and in attributes that are read aloud. Keys and JSON do not count. */
 const ofNone = /^(?:Del|Esc|Enter|null|true|false|\w+=\S*)$/;
 const between = /<\/?[A-Za-z][^<>]*>([^<>{}()=;]*[A-Za-z]{2,}[^<>{}()=;]*)<\//g;
 const attribute = /\s(?:title|label|aria-label|placeholder|alt|empty|text|hint|act|cancel)="([^"]*[A-Za-z]{2,}[^"]*)"/g;
@@ -48,7 +48,7 @@ const pathsOf = (texts: object, above = 't'): readonly string[] =>
       : [`${above}.${key}`],
   );
 
-/** Used by its name, or by a name that is known when the page runs, such as `t.mail.states[status]`. */
+/** True if a page uses the text by its name, or by a computed name such as `t.mail.states[status]`. */
 const isUsed = (code: string, path: string): boolean => {
   const parts = path.split('.');
   return (

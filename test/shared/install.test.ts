@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-/** Says that it was asked, and installs nothing until it may. */
+/** An npm that reports its start and waits for permission to finish. */
 const npm = `#!/bin/sh
 echo "npm $1" >> asked
 while [ ! -e go ]; do sleep 0.1; done
@@ -36,7 +36,7 @@ afterEach(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-/** Installs as an npm script begins; what it has said so far, and with what it ends. */
+/** Runs the installation as an npm script does. Returns its output so far and its exit code. */
 const install = () => {
   const { npm_execpath: _none, ...env } = process.env;
   const searched = [path.join(root, 'bin'), path.dirname(process.execPath), process.env.PATH].join(path.delimiter);

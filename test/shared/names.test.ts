@@ -5,11 +5,11 @@ import { expect, test } from 'vitest';
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
 
-/** Whose it is does not change what is done: `sign-in-developer` and `sign-in` are one function. */
+/** Handlers of users and developers share functions: `sign-in-developer` and `sign-in` call the same one. */
 const plain = (name: string): string => name.replaceAll(/-(project|developer|user)(?=-|$)/g, '');
 const kebab = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** Handlers that answer with what the request path has loaded, or one function that serves several of them. */
+/** Handlers that return what the middleware has loaded, or that share one function. */
 const others: readonly string[] = [
   'get-dashboard-health',
   'get-dashboard-openapi',
@@ -61,7 +61,7 @@ test('no two types of shared/ have the same name', () => {
   expect([...files].filter(([, places]) => places.length > 1)).toEqual([]);
 });
 
-/** Words that say nothing of what is done; the field has its own: parse, find, load, get, list, deliver. */
+/** Vague verbs. Standard ones are parse, find, load, get, list and deliver. */
 const vague =
   /^(?:given|attempt|refusal|read)(?=[A-Z]|$)|^(?:Given|Attempt|Refusal|Read)(?=[A-Z]|$)|(?:Given|Attempt|Refusal)(?=[A-Z]|$)/;
 const vagueFile = /(?:^|-)(?:given|attempt|refusals?|read)(?=[-.])/;

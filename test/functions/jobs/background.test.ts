@@ -15,7 +15,7 @@ test('a job pauses as long as its last step took when it works on the shared dat
   ).then(() => {
     ended = true;
   });
-  // Its time begins with that of the rest, and is up first, also where this process stands still meanwhile.
+  // This wait starts with the pause of the work and ends before it, also if the process is blocked.
   await asked.promise.then(() => pause(100));
   expect(ended).toBe(false);
   await working;

@@ -20,7 +20,7 @@ import { HttpProxy } from '../../support/faults/http-proxy.ts';
 import { FaultProxy } from '../../support/faults/proxy.ts';
 import { newMailProject } from '../../support/fixtures/mail-project.ts';
 
-// A queue and a way to the provider of this file's own, so that only the deliveries made here take part.
+// Own queue and own proxy to the provider, so that only deliveries of this file are involved.
 listenToCommands();
 const queueName = `test-${randomBytes(4).toString('hex')}`;
 const endpoint = process.env.AWS_ENDPOINT_URL ?? '';
@@ -29,9 +29,9 @@ let provider: HttpProxy;
 let way: FaultProxy;
 let queueUrl: string;
 let stopPolling: () => Promise<void>;
-/** While it is `false`, what the queue hands out is taken and left alone, and the test delivers by hand. */
+/** If `false`, messages of the queue are received but not processed, and the test delivers by hand. */
 let delivering = false;
-/** Every message that the queue has handed out. */
+/** All messages received from the queue. */
 const handedOut: string[] = [];
 
 const deliver = async (event: SQSEvent): Promise<SQSBatchResponse> => {
@@ -66,7 +66,7 @@ afterAll(async () => {
   await Promise.all([provider.close(), way.close()]);
 });
 
-/** The provider's first events can come before the answer has been noted. */
+/** The provider's first events can arrive before its response is stored. */
 const accepted = expect.stringMatching(/^(sent|delivered)$/) as unknown;
 
 const newAddress = (): string => `${randomBytes(6).toString('hex')}@example.com`;
@@ -87,7 +87,7 @@ const logFor = async (to: string) => {
 
 const idFor = async (to: string): Promise<string> => (await logFor(to))._id.toHexString();
 
-/** Waits until there is nothing left to do about the mail. */
+/** Waits until no work is left for the email. */
 const settled = (to: string) =>
   eventually(async () => {
     const log = await logFor(to);
@@ -98,7 +98,7 @@ const settled = (to: string) =>
 const requestsFor = (id: string): number =>
   provider.asked.filter(({ headers }) => headers['idempotency-key'] === id).length;
 
-/** A mail that was accepted; its message is left to the test. */
+/** An accepted email whose message the test delivers. */
 const heldMail = async (to = newAddress()): Promise<{ readonly to: string; readonly id: string }> => {
   await queueMail(mailFor(to));
   const id = await idFor(to);
@@ -177,7 +177,7 @@ describe('a mail that was accepted', () => {
   });
 
   test('is left to the run that has it, and taken over where that one died; the provider then knows it', async () => {
-    // No event tells of it: one that is late would change what the log is put back to.
+    // No event reports it, because a late one would change the log again.
     const { to, id } = await heldMail(`silent+${randomBytes(6).toString('hex')}@resend.dev`);
     const before = await logFor(to);
     provider.next('lose the answer');
@@ -229,7 +229,7 @@ describe('where the provider has trouble', () => {
     const log = await settled(to);
     expect(log).toMatchObject({ status: accepted });
     expect(log).not.toHaveProperty('reason');
-    // Where the answer got lost an event of the provider can tell of the mail before it is tried again.
+    // If the response was lost, an event of the provider can report the email before the retry.
     const enough = (faults as readonly HttpFault[]).indexOf('lose the answer') + 1 || faults.length + 1;
     const requests = requestsFor(log._id.toHexString());
     expect(requests).toBeGreaterThanOrEqual(enough);
@@ -311,7 +311,7 @@ describe('where the queue is down', () => {
     await requeueMail();
     expect(await logFor(to)).toMatchObject({ status: 'queued', job });
     expect(Number(job?.lostAt) - Date.now()).toBeLessThanOrEqual(16 * 60_000);
-    // Sooner than those of other tests, which would be delivered here, too.
+    // Earlier than the emails of other tests, which would be delivered here too.
     await mailLogs.updateOne({ to }, { $set: { 'job.lostAt': new Date(Date.now() + 60_000) } });
     vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 61_000);
     expect(await requeueMail()).toBeGreaterThanOrEqual(1);

@@ -17,7 +17,7 @@ const works: readonly DueWork[] = [...removals, ...pages, ...deliveries, ...queu
 let world: World;
 let passedMs = 0;
 
-/** The clock goes on from test to test: databases, queues and files are of this file alone. */
+/** The clock advances from test to test; this file has its own databases, queues and files. */
 const later = (hours: number): void => {
   passedMs += hours * 3600_000;
   vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + passedMs);
@@ -47,7 +47,7 @@ const add = async (work: DueWork, count: number): Promise<Due[]> => {
   return dues;
 };
 
-/** A run, whatever it comes to, in so many hours. */
+/** A run with any outcome, this many hours later. */
 const runLater = async ({ run, hours }: DueWork): Promise<void> => {
   later(hours);
   await runOf(() => run(world));
@@ -115,7 +115,7 @@ test.each(works.filter(({ tries }) => tries))('$name that fails comes again late
 
 test('every job that works on something durable is among them', () => {
   const verifiers = ['verify-database-a', 'verify-database-b'];
-  // Sizes of pictures that die on the way are the sweep's, which is among them.
+  // The sweep, which is one of these jobs, removes unfinished image sizes.
   const serving = ['make-size', 'serve-file', 'serve-page'];
   const others = ['authorize-channel', 'prepare-control', 'rotate-link-keys', ...serving, ...verifiers];
   expect(new Set([...works.flatMap((work) => work.jobs), ...others])).toEqual(new Set(Object.keys(jobs)));

@@ -57,7 +57,7 @@ describe('the daily purge', () => {
     await addTrashed(domain, 'other', 3, 30);
     const kept = await addTrashed(domain, 'notes', 5, 29.9);
     await project.api('POST', '/api/data/notes', { body: { n: 'active' } });
-    // A test that runs beside this one may take the project first, and its queue nobody reads.
+    // A concurrent test can take the project first, into a queue without a consumer.
     const purge = async () => {
       await makePurgeDue(domain);
       await purgeTrash();
@@ -103,7 +103,7 @@ describe('the daily purge', () => {
   });
 });
 
-/** Lets `act` happen once the purge has removed a first batch of `notes`, before it goes on. */
+/** Runs `act` after the purge has removed the first batch of `notes`. */
 const afterFirstBatch = (act: () => Promise<unknown>): void => {
   const { deleteMany } = Collection.prototype;
   const removals = vi.spyOn(Collection.prototype, 'deleteMany').mockImplementation(async function (

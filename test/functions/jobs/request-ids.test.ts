@@ -90,7 +90,7 @@ describe('lines of a job carry the id of the request that asked for it', () => {
     await addTrashed(await domainProject(project), 'notes', 1001, 0);
     const params = { projectId: project.id, collectionName: 'notes' };
     const { token } = project.developer;
-    // By the clock of the stack the project is not due yet, so that no run of its own removes what is left.
+    // By the stack's clock the project is not due yet, so no other run removes the rest.
     vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 60_000);
     await linesOf(() => invoke(emptyTrash, { token, method: 'DELETE', params }));
     const event = await nextOf(process.env.WORK_QUEUE_URL);

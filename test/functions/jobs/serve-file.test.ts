@@ -34,7 +34,7 @@ const ask = (address: string, method = 'GET'): Promise<Served> => {
   return handler({ rawPath, rawQueryString, requestContext });
 };
 
-/** What a reader finds where the function leads. */
+/** The response at the address to which the function redirects. */
 const follow = async ({ headers }: Served, method = 'GET', more: Record<string, string> = {}): Promise<Response> =>
   fetch(headers.location ?? '', { method, headers: more });
 
@@ -198,7 +198,7 @@ describe('a private file', () => {
   });
 });
 
-/** A path as a gateway may hand it on; as it stands if it cannot be decoded. */
+/** A path decoded like a gateway does, or unchanged if it cannot be decoded. */
 const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text);

@@ -37,7 +37,7 @@ const edit = (changes: object) => updateCollection(own.project, 'notes', changes
 const record = () =>
   onControl((db) => db.collection('collections').findOne({ projectId: new ObjectId(own.id), name: 'notes' }));
 
-/** The command that writes the edit down fails: its indexes stand, its schema does not. */
+/** Makes the write of the schema fail after its indexes were built. */
 const cutBeforeTheRecord = () =>
   vi.spyOn(Collection.prototype, 'findOneAndUpdate').mockRejectedValueOnce(new MongoNetworkError('connection closed'));
 

@@ -22,7 +22,7 @@ import { domainProject } from '../../support/fixtures/stored-users.ts';
 import { abandon, heldExport, heldImport, idOf, recordOf } from '../../support/fixtures/transfers.ts';
 import { addTrashed, purgeDueAt, stored } from '../../support/fixtures/trash.ts';
 
-/** What was put on the work queue, which nobody hands out. */
+/** Messages of the work queue, which has no consumer. */
 let queued: object[];
 
 beforeEach(() => {

@@ -205,7 +205,7 @@ const cases: readonly Case[] = [
   ],
 ];
 
-/** What a hostile database may say of itself; the driver would throw where nobody catches. */
+/** `hello` responses of a hostile database, for which the driver would throw an uncaught error. */
 const hostile: readonly (readonly [title: string, more: object])[] = [
   ['hosts that are no list', { hosts: 5 }],
   ['members that are no text', { hosts: [5, null, {}, []] }],

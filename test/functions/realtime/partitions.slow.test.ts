@@ -8,7 +8,7 @@ Object.assign(process.env, { RATE_LIMIT: '0' });
 const workspaces = 500;
 const apps = 20;
 const perTicket = 20;
-/** A connection has at most 100 subscriptions, so a socket stands for one app of each of 100 workspaces. */
+/** A connection has at most 100 subscriptions, so a socket represents one app in each of 100 workspaces. */
 const perSocket = 100;
 
 interface Ticket {

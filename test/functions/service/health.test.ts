@@ -64,7 +64,7 @@ describe('GET /api/health', () => {
     const [head, get] = [await ask('HEAD'), await ask('GET')];
     expect(head.status).toBe(200);
     expect(await head.text()).toBe('');
-    // Node says to a GET alone for how long it keeps the connection.
+    // Only for a GET does Node state how long it keeps the connection.
     const named = ({ headers }: Response) => [...headers.keys()].filter((name) => name !== 'keep-alive');
     expect(named(head)).toEqual(named(get));
     expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'));

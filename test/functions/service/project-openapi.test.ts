@@ -136,7 +136,7 @@ describe('GET /api/openapi.json with a key', () => {
 
   test('costs one find and one count', async () => {
     const ask = () => invoke(getOpenapi, { headers: { 'x-api-key': project.secretKey } });
-    // What is remembered for some seconds may not be asked for again in between.
+    // Keeps the cache valid, so that cached settings are not loaded again.
     vi.spyOn(clock, 'now').mockReturnValue(Date.now());
     await ask();
     expect(await commandsOf(ask)).toEqual(['dynamodb UpdateItemCommand', 'mongodb find']);

@@ -107,7 +107,7 @@ describe('GET /api/types.ts', () => {
 
   test('costs one find and one count', async () => {
     const ask = () => invoke(getTypes, { key: project.secretKey, headers: { 'if-none-match': '*' } });
-    // What is remembered for some seconds may not be asked for again in between.
+    // Keeps the cache valid, so that cached settings are not loaded again.
     vi.spyOn(clock, 'now').mockReturnValue(Date.now());
     await ask();
     expect(await commandsOf(ask)).toEqual(['dynamodb UpdateItemCommand', 'mongodb find']);

@@ -408,7 +408,7 @@ describe('rules', () => {
         (caller: RequestOptions) => api('GET', `/api/storage/files?prefix=${path.slice(25)}`, caller),
         ...[[path], [path, path], [path, `${path}x`]].map((paths) => (caller: RequestOptions) => sign(caller, paths)),
         ...[64, 128].map((width) => (caller: RequestOptions) => sign(caller, [path], { width })),
-        // A document of one's own in another collection does not lead to it.
+        // The attacker's own document in another collection does not give access.
         async (caller: RequestOptions) => list(caller, 'public', id),
         (caller: RequestOptions) => list(caller, `${collection}#${id}`, id),
         (caller: RequestOptions) => list(caller, 'inside', id),

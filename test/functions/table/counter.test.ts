@@ -40,7 +40,7 @@ const counted = async (pk = 'o#test', name = 'n') => countIn(await peek(tally([]
 const setsIn = (item: Item) => Object.values(item).flatMap((value) => (value instanceof Set ? [...value] : []));
 const both = (): Reservation['tallies'] => [tally(), tally([{ ...n, weight: 3 }], 'o#other')];
 
-/** Keeps what is sent to the table, and sends all of it again. */
+/** Records the requests to the table. Returns a function that sends all of them again. */
 const recordSent = (): (() => Promise<void>) => {
   const again: (() => Promise<unknown>)[] = [];
   answerForAws((asked, send) => {

@@ -15,7 +15,7 @@ import {
 } from '../../support/clients/social.ts';
 import type { TestProject } from '../../support/fixtures/project.ts';
 
-/** The person at the fake provider, and what it says of the address. */
+/** The person at the fake provider, and the provider's statement about the address. */
 const says = {
   verified: ['gitlab', 'grace@example.com', '1002'],
   'not verified': ['gitlab', 'unverified@example.com', '1003'],

@@ -201,7 +201,7 @@ describe('a write of documents', () => {
       const options = { key: own.secretKey, params: { collectionName: 'posts' }, body: { title: 'a' } };
       expect((await invoke(createDocument, options)).status).toBe(201);
     };
-    // What is remembered for some seconds may not be asked for again in between.
+    // Keeps the cache valid, so that cached settings are not loaded again.
     vi.spyOn(clock, 'now').mockReturnValue(Date.now());
     await write();
     const without = await commandsOf(write);

@@ -28,7 +28,7 @@ const signedWith = (secrets: readonly string[], receiver: Receiver, posts: strin
     return received;
   });
 
-/** A collection of its own, so that webhooks of one test are told of its documents alone. */
+/** An own collection, so that webhooks of one test receive only its documents. */
 const newCollection = async (): Promise<string> => {
   const name = `posts${++collections}`;
   await project.addCollection({ name, changes: true });
@@ -206,7 +206,7 @@ describe('receivers', () => {
     receiver.behaviour = async ({ body }, response) => {
       const document = body.data.document as { readonly fails?: boolean };
       const fails = document.fails === true && failures++ === 0;
-      // The pause begins with the answer, and a slow machine may take longer than that for the change.
+      // The pause begins with the response; a slow machine may take longer for the change.
       if (document.fails === true) await (fails ? changed : told).promise;
       response.writeHead(fails ? 500 : 200).end('{}');
     };

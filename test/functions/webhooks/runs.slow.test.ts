@@ -29,7 +29,7 @@ import { serveVerifiers } from '../../support/fixtures/own-project.ts';
 import { useOwnTable } from '../../support/fixtures/own-table.ts';
 import { type Received, Receiver, verify } from '../../support/fixtures/receiver.ts';
 
-// Runs of this process alone, at times of its own: the stack's look at another control database.
+// Runs of this process only, with its own clock: the stack uses another control database.
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
@@ -76,7 +76,7 @@ const recordOf = async (_id: ObjectId): Promise<WebhookRecord> => {
 
 const rowsOf = (webhookId: ObjectId) => deliveryRecords.find({ webhookId }, { sort: { _id: -1 } });
 
-/** Has something to deliver wait, and a run look at it, at a time. */
+/** Queues a test delivery and starts a run at this time. */
 const deliverAt = async (webhookId: ObjectId, ms: number): Promise<void> => {
   at(ms);
   await testWebhook(project, webhookId.toHexString());
@@ -238,7 +238,7 @@ describe('a webhook', () => {
 });
 
 describe('documents', () => {
-  /** A webhook that is told of a collection with so many new documents. */
+  /** A webhook for a collection with this many new documents. */
   const newNotes = async (count: number) => {
     await createCollection(project, 'notes', { schema: null, changes: true });
     const notes = await requireCollection(project, 'notes');

@@ -51,7 +51,7 @@ const put = (Key: string, Body = 'hello', more: object = {}) =>
 const head = (Key: string, more: object = {}) => s3.send(new HeadObjectCommand({ Bucket, Key, ...more }));
 const textOf = async (Key: string) => (await s3.send(new GetObjectCommand({ Bucket, Key }))).Body?.transformToString();
 
-/** `200`, or the status and code of the refusal. */
+/** `200`, or the status and code of the error. */
 const outcome = async (act: Promise<unknown>): Promise<string> => {
   try {
     await act;

@@ -8,7 +8,7 @@ const stepOf = (ms: number) => throttledStep(() => pause(ms));
 const first = (one: Promise<unknown>, other: Promise<unknown>): Promise<'one' | 'other'> =>
   Promise.race([one.then(() => 'one' as const), other.then(() => 'other' as const)]);
 
-/** Takes two steps at the same time; returns how many were under way at once. */
+/** Starts steps at the same time. Returns how many ran concurrently. */
 const mostAtOnce = async (): Promise<number> => {
   let [now, most] = [0, 0];
   const step = async () => {

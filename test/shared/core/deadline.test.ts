@@ -7,11 +7,11 @@ import { timed } from '../../../shared/persistence/mongo-commands.ts';
 
 const limitMs = 1000;
 
-/** The first number is 1 once the other thread has answered; nobody changes the second. */
+/** The other thread sets the first number to 1 when it has responded. The second never changes. */
 const answered = new Int32Array(new SharedArrayBuffer(8));
 
 /**
- * Answers HTTP requests and messages after a tenth of a second, on a thread that goes on while this one stands still.
+ * Responds to HTTP requests and messages after a tenth of a second, on a thread that runs while this one is blocked.
  */
 const answering = `
   const { parentPort, workerData } = require('node:worker_threads');
@@ -38,7 +38,7 @@ beforeAll(async () => {
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
   const limits = { maxTries: 2, connectMs: limitMs, answerMs: limitMs };
   client = new SignedClient('dynamodb', limits, `http://127.0.0.1:${port}`);
-  // The connection stays, so that a request goes out at once.
+  // The connection stays open, so that a request is sent immediately.
   await request();
   Atomics.wait(answered, 0, 0);
 });
@@ -49,7 +49,7 @@ afterAll(async () => {
   await other.terminate();
 });
 
-/** Lets what was asked go out, and stands still until it was answered and its time is up. */
+/** Sends pending requests, then blocks this thread until their responses have arrived and their time is over. */
 const standStill = async (): Promise<void> => {
   Atomics.store(answered, 0, 0);
   for (let turn = 0; turn < 3; turn++) await nextTurn();

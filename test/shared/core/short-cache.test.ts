@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { ShortCache } from '../../../shared/core/cache.ts';
 import { clock } from '../../../shared/core/clock.ts';
 
-/** What is loaded for a key: itself, or nothing where it begins with a question mark. */
+/** Loads the key itself, or nothing if the key begins with a question mark. */
 const cacheOf = () => {
   const loads: string[] = [];
   const isMiss = (value: string | undefined) => value === undefined;

@@ -6,11 +6,11 @@ import { closeCustomerDatabases, onCustomerDatabase } from '../../../shared/cust
 import { eventually } from '../../support/clients/eventually.ts';
 import { type FakeMongod, helloReply, startFakeMongod } from '../../support/faults/fake-mongod.ts';
 
-/** What it says of itself names sessions, so that whoever leaves says goodbye. */
+/** Its `hello` supports sessions, so a client that closes sends `endSessions`. */
 const hello = { ...helloReply, logicalSessionTimeoutMinutes: 30 };
 const found = { ok: 1, cursor: { id: Long.ZERO, ns: 'app.notes', firstBatch: [{ a: 1 }] } };
 
-/** What it does with a command: an answer, or whatever it writes itself. */
+/** Returns the response to a command, or writes to the socket itself. */
 type Conduct = (command: object, socket: Socket) => Readonly<Record<string, unknown>> | undefined;
 
 const isHello = (command: object): boolean => 'hello' in command || 'ismaster' in command;
@@ -20,7 +20,7 @@ const honest: Conduct = (command) => {
   return 'find' in command ? found : { ok: 1 };
 };
 
-/** Honest but where it is asked for documents. */
+/** Responds correctly to everything except reads of documents. */
 const toFind =
   (act: (socket: Socket) => void): Conduct =>
   (command, socket) => {
@@ -67,7 +67,7 @@ const flood = (socket: Socket): void => {
   socket.write(Buffer.alloc(2 ** 20), () => flood(socket));
 };
 
-/** Sends a byte now and again, as long as somebody listens. */
+/** Sends single bytes with pauses until the client closes. */
 const drip = (socket: Socket): void => {
   const timer = setInterval(() => {
     if (socket.destroyed) clearInterval(timer);

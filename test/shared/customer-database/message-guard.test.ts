@@ -10,7 +10,7 @@ const message = (size: number, { announced = size, operation = 2013 } = {}): Buf
 
 const limit = 1000;
 
-/** Whether what comes in pieces of this size is refused at one of them. */
+/** True if the guard rejects the bytes when they arrive in pieces of this size. */
 const refuses = (bytes: Buffer, pieces = bytes.length, waiting = true): boolean => {
   const guard = new MessageGuard();
   for (let at = 0; at < bytes.length; at += pieces) {

@@ -11,7 +11,7 @@ interface WithExamples {
   readonly examples?: object;
 }
 
-/** What stands beside a schema as an example of it: of media types, parameters and headers, and in schemas themselves. */
+/** Schemas with their examples: of media types, parameters and headers, and inside schemas. */
 const examplesIn = ({ example, examples }: WithExamples): readonly unknown[] => {
   const several = Array.isArray(examples)
     ? (examples as readonly unknown[])

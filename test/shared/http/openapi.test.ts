@@ -60,7 +60,7 @@ describe.each(apis)('the document of the %s API', (_name, document, tables) => {
     const walk = (value: unknown, path: string): void => {
       if (typeof value !== 'object' || value === null || /\/examples?$/.test(path)) return;
       const isEmpty = Object.keys(value).length === 0 && !Array.isArray(value);
-      // An empty requirement says that nobody needs to be signed in.
+      // An empty requirement means that no sign-in is needed.
       if (isEmpty && !/\/(properties|paths|security\/\d)$/.test(path)) unsaid.push(path);
       for (const [key, inner] of Object.entries(value)) walk(inner, `${path}/${key}`);
     };

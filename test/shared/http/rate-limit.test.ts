@@ -24,7 +24,7 @@ vi.mock('../../../shared/rate-limit/rate-limit.ts', async (original) => ({
 let time = 1_000_000;
 const uncounted = [{ message: 'Requests continue uncounted: the table does not respond' }];
 
-/** What is said of each read that goes on uncounted. */
+/** The warnings about reads that continued uncounted. */
 const said = () => vi.mocked(log.warn).mock.calls;
 
 beforeEach(() => {
@@ -43,7 +43,7 @@ const begun = vi.fn();
 const limit = rateLimitBeside(dataRoutes['list-documents'], begun);
 const event = { requestContext: { http: { sourceIp: '192.0.2.9' } } } as Event;
 
-/** What becomes of a read: let in, or the code of its refusal. */
+/** `in` for an admitted read, otherwise the code of its error. */
 const read = async (): Promise<string> => {
   const context = { answerHeaders: {} } as unknown as Context;
   try {

@@ -130,9 +130,9 @@ describe('the scope, the role and the audit trail of a route', () => {
 });
 
 /**
- * What each dashboard write hands out that the scope of its own resource does not let a token read or do. `own`: what
- * it returns is of its resource. `body`: what is asked for decides, which the functions check by `requireScopes`
- * (tests of tokens and webhooks).
+ * The access that each dashboard write gives beyond the scope of its own resource. `own`: it returns only its own
+ * resource. `body`: it depends on the body, and the functions check it by `requireScopes` (tests of tokens and
+ * webhooks).
  */
 const handedOut: Readonly<Record<string, 'own' | 'body' | readonly string[]>> = {
   'propose-schema': 'own',
@@ -164,7 +164,7 @@ const handedOut: Readonly<Record<string, 'own' | 'body' | readonly string[]>> = 
   'create-project-broadcast': 'own',
   'send-project-broadcast': 'own',
   'delete-project-broadcast': 'own',
-  // A role in the project: whoever has it can do what the role can.
+  // A role in the project gives everything that the role can do.
   'update-member': 'body',
   'create-invitation': 'body',
   'delete-member': 'own',

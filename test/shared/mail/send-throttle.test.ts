@@ -5,7 +5,7 @@ import { pauseAccount, waitForRateLimit } from '../../../shared/mail/submit.ts';
 process.env.MAIL_PER_SECOND = '20';
 const spacingMs = (1000 * mailRuns) / 20;
 
-/** Milliseconds waited in sequence; the clock stands still meanwhile. */
+/** The waits in milliseconds, in sequence, while the clock is stopped. */
 const waits: number[] = [];
 
 vi.mock('node:timers/promises', () => ({

@@ -14,7 +14,7 @@ const scripted = Symbol.for('basalt.resolver');
 
 const of = (address: string): HostAddress => ({ address, family: address.includes(':') ? 6 : 4 });
 
-/** Answers each question for addresses with the next of these; after the last one, with it again. */
+/** Responds to each DNS query with the next of these addresses, and then repeats the last one. */
 const answer = (...answers: readonly (readonly string[])[]): { readonly asked: () => number } => {
   let asked = 0;
   const script: Pick<Resolver, 'addresses'> = {

@@ -20,7 +20,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-/** A server that says this of itself and answers inserts with these in turn; the last stands for all further ones. */
+/** A server with this `hello` response. It responds to inserts with `inserts` in turn, and then repeats the last one. */
 const serve = async (hello: Command, ...inserts: readonly Command[]): Promise<void> => {
   commands = [];
   const answers = [...inserts];

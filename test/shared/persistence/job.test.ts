@@ -4,7 +4,7 @@ import { workThrough } from '../../../shared/persistence/jobs.ts';
 
 const minute = 60_000;
 
-/** What is due, two at a time, each a minute younger than the one before, and what a run did with it. */
+/** Runs a job over `count` due items, two per page, each due a minute after the previous one. Returns what it did. */
 const run = async (count: number, { limitMs = 100_000, fails = -1 } = {}) => {
   const now = Date.now();
   vi.spyOn(clock, 'now').mockReturnValue(now);

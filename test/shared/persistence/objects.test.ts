@@ -7,10 +7,10 @@ let service: Server;
 let connections: number;
 let status: number;
 
-/** More than a connection takes in at once: what nobody reads stays in its way. */
+/** Larger than a connection buffers, so an unread response blocks the connection. */
 const answer = 'x'.repeat(1_000_000);
 
-/** A request may begin a moment before the connection of the one before it is free again. */
+/** A request can start just before the connection of the previous one is free. */
 const most = 2;
 
 beforeEach(async () => {

@@ -4,7 +4,7 @@ import { csvLines } from '../../../shared/transfers/csv-lines.ts';
 import type { ImportLine } from '../../../shared/transfers/import-lines.ts';
 import { schemaFree } from '../documents/collections.ts';
 
-/** What is read of a file that comes in two pieces, and what ends it. */
+/** The rows read from a file that arrives in two pieces, and the error that ends it. */
 const read = async (text: string): Promise<{ readonly lines: ImportLine[]; readonly end: unknown }> => {
   const bytes = Buffer.from(text);
   const half = bytes.length >> 1;

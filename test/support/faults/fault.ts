@@ -14,8 +14,8 @@ export interface Reply {
  * The fate of one request:
  * - `cut`: the connection ends before the request arrives
  * - `cut halfway`: the first half of it arrives
- * - `lose the answer`: it is done, and the connection ends instead of the response
- * - `hang`: it waits until the proxy is healed and is done then, even if nobody waits any more
+ * - `lose the answer`: it is carried out, and the connection ends instead of the response
+ * - `hang`: it waits until the proxy is healed and is then carried out, even if no one waits for it
  * - `late`: the client is disconnected immediately; the request is done when the proxy is healed
  * - `delay`: it arrives later than the timeout of one attempt at the table, the queues or the files
  * - `fall silent`: it and everything after it, on every connection, waits until the proxy is healed

@@ -78,7 +78,7 @@ export class FaultProxy {
     return () => lost.filter((link) => this.#links.has(link)).length;
   }
 
-  /** Closes all connections and refuses new ones until `heal`. */
+  /** Closes all connections and rejects new ones until `heal`. */
   async refuse(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     for (const link of this.#links) link.cut();
