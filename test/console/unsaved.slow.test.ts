@@ -86,16 +86,19 @@ describe('unsaved text', () => {
   });
 
   test('is discarded only after a question until each form of the page is saved', async () => {
-    const { page, question } = await open('/settings/sign-in');
-    await page.getByText('GitHub', { exact: true }).click();
-    const saved = page.locator('details', { hasText: 'GitHub' });
-    await page.getByLabel('Issuer').fill('https://typed.example');
-    await saved.getByLabel('Client id').fill('typed');
-    await saved.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Saved.').waitFor();
+    const { page, question } = await open('/settings/connections');
+    const { endpoint, region, bucket, accessKeyId, secretAccessKey } = inject('externalS3');
+    await page.getByLabel('MongoDB URI').fill('mongodb://typed.example');
+    await page.getByLabel('Endpoint').fill(endpoint);
+    await page.getByLabel('Region').fill(region);
+    await page.getByLabel('Bucket').fill(bucket);
+    await page.getByLabel('Access key id').fill(accessKeyId);
+    await page.getByLabel('Secret access key').fill(secretAccessKey);
+    await page.getByRole('button', { name: 'Connect' }).last().click();
+    await page.getByText('"AllowedMethods"').waitFor();
     await page.getByRole('link', { name: 'Keys', exact: true }).click();
     await question.getByRole('button', { name: 'Keep editing' }).click();
-    expect(await page.getByLabel('Issuer').inputValue()).toBe('https://typed.example');
+    expect(await page.getByLabel('MongoDB URI').inputValue()).toBe('mongodb://typed.example');
     expect(opened.problems).toEqual([]);
   });
 
@@ -120,7 +123,7 @@ describe('unsaved text', () => {
     ['a new collection', '/new-collection', 'Name', 'Users'],
     ['settings', '/settings/general', 'Name', 'Keys'],
     ['how mail is sent', '/settings/mail', 'Sender', 'Keys'],
-    ['a provider', '/settings/sign-in', 'Issuer', 'Keys'],
+    ['a directory', '/settings/sign-in', 'Fields that are shown', 'Keys'],
     ['a connection', '/settings/connections', 'MongoDB URI', 'Keys'],
   ])('survives a click on a link: %s', async (_, path, label, link) => {
     const { page, question } = await open(path);

@@ -38,8 +38,10 @@ test('session of a user is ended, then the user is disabled, and deleted when th
   await page.getByRole('button', { name: 'End', exact: true }).click();
   await page.getByText('Not signed in anywhere.').waitFor();
   expect((await project.refresh(user.refreshToken)).status).toBe(401);
-  await page.getByText('keep working for up to 15 minutes').waitFor();
   await page.getByRole('button', { name: 'Disable' }).click();
+  const question = page.getByRole('dialog', { name: `Disable ${user.email}` });
+  await question.getByText('keep working for up to 15 minutes').waitFor();
+  await question.getByRole('button', { name: 'Disable' }).click();
   await rowOf(user.email).getByText('Disabled').waitFor();
   await page.getByRole('button', { name: 'Delete' }).click();
   await confirmAct(page, 'Delete', user.email);

@@ -3,7 +3,7 @@ import { obstacles, openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
 import { passkeySettings, passkeysOf } from '../support/fixtures/passkeys.ts';
 import { newProject } from '../support/fixtures/project.ts';
-import { newUsersProject } from '../support/fixtures/users.ts';
+import { newCredentials, newUsersProject } from '../support/fixtures/users.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
 
@@ -50,7 +50,7 @@ describe('users in the console', () => {
     }
     const { page, problems } = await openAs(browser, owned.developer, `/projects/${owned.id}/users`);
     await page.getByText('grace@example.com').waitFor();
-    await page.getByRole('searchbox', { name: 'Email begins with' }).fill('Ad');
+    await page.getByRole('searchbox', { name: 'Email or id' }).fill('Ad');
     await page.keyboard.press('Enter');
     await page.getByText('grace@example.com').waitFor({ state: 'detached' });
     await page.getByText('ada@example.com').waitFor();
@@ -72,6 +72,37 @@ describe('users in the console', () => {
     await passkeys.getByRole('cell', { name: 'Passkey' }).first().waitFor();
     await page.getByText('Password', { exact: true }).waitFor();
     expect(await obstacles(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  test('are shown in plain fields: state, last use, device, and the data of the app', async () => {
+    const owned = await newUsersProject();
+    await owned.addCollection({ name: 'posts' });
+    const credentials = newCredentials();
+    await owned.signUp({ ...credentials, name: 'Ada Byron', age: 36, tags: ['first', 'early'] });
+    const userAgent =
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1';
+    const { userId } = (await owned.logIn(credentials, { 'user-agent': userAgent })).body;
+    const { page, problems } = await openAs(browser, owned.developer, `/projects/${owned.id}/users`);
+    await page.getByRole('cell', { name: 'Ada Byron' }).waitFor();
+    await page.getByRole('searchbox').fill(userId);
+    await page.keyboard.press('Enter');
+    const panel = page.getByRole('region', { name: credentials.email });
+    await panel.getByText('Safari on iPhone').waitFor();
+    const factOf = (label: string) => panel.locator('dl > div').filter({ has: page.getByText(label, { exact: true }) });
+    await factOf('Email address').getByText('Not verified').waitFor();
+    await factOf('Last seen').getByText('sec. ago').or(factOf('Last seen').getByText('now')).waitFor();
+    await factOf('Sign-in methods').getByText('Password').waitFor();
+    await factOf('name').getByText('Ada Byron').waitFor();
+    await factOf('age').getByText('36').waitFor();
+    await factOf('tags').getByText('early').waitFor();
+    expect(await panel.locator('pre').isVisible()).toBe(false);
+    expect(await obstacles(page)).toEqual([]);
+    await panel.getByText('Raw JSON').click();
+    expect(await panel.locator('pre').textContent()).toContain('"age": 36');
+    await panel.getByRole('button', { name: 'View documents as this user' }).click();
+    await panel.getByRole('link', { name: 'posts' }).click();
+    await page.getByRole('status').getByText(credentials.email).waitFor();
     expect(problems).toEqual([]);
   });
 

@@ -1,5 +1,6 @@
 import { request } from '../../api/request.ts';
 import type { Data } from '../../api/rows.ts';
+import { users } from '../../text/users.ts';
 import { t } from '../../text/words.ts';
 import { EmailField } from '../../ui/account-fields.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -41,7 +42,7 @@ export const EditUser = ({
             />
             <Field
               label={t.reset.password}
-              hint={t.users.passwordWhy}
+              hint={users.passwordWhy}
               type="password"
               autocomplete="new-password"
               value={draft.value.password}

@@ -1,4 +1,5 @@
 import { request } from '../../api/request.ts';
+import { users } from '../../text/users.ts';
 import { t } from '../../text/words.ts';
 import { EmailField, NewPasswordField } from '../../ui/account-fields.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -13,7 +14,7 @@ export const NewUser = ({ projectId, onClose }: { readonly projectId: string; re
     onClose();
   };
   return (
-    <Dialog title={t.users.new} onClose={() => leaving(onClose)}>
+    <Dialog title={users.new} onClose={() => leaving(onClose)}>
       <Form guarded act={t.acts.create} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
         {(wrong) => (
           <>

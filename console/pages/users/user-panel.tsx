@@ -1,58 +1,93 @@
-import { useSignal } from '@preact/signals';
 import { useQuery } from '../../api/query.ts';
-import { request } from '../../api/request.ts';
-import type { Data, Item } from '../../api/rows.ts';
+import type { Data } from '../../api/rows.ts';
+import { users } from '../../text/users.ts';
 import { t } from '../../text/words.ts';
-import { Act } from '../../ui/act.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/confirm.tsx';
+import { Badge } from '../../ui/badge.tsx';
 import { Copy } from '../../ui/copy.tsx';
-import { Device } from '../../ui/device.tsx';
-import { List } from '../../ui/list.tsx';
+import { useListPage } from '../../ui/list.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
-import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { say } from '../../ui/toast.tsx';
 import { Waiting } from '../../ui/waiting.tsx';
-import { EditUser } from './edit-user.tsx';
+import { Value } from '../documents/value.tsx';
+import { Avatar } from './avatar.tsx';
+import { UserActs } from './user-acts.tsx';
+import { ownFields } from './user-fields.ts';
 import { userName } from './user-name.ts';
-import { UserState } from './user-state.tsx';
-import { WaysToSignIn } from './ways-to-sign-in.tsx';
+import { UserSessions } from './user-sessions.tsx';
+import { Verified } from './user-state.tsx';
+import { UserPasskeys, WaysToSignIn } from './ways-to-sign-in.tsx';
 
-type Session = Item<'list-user-sessions'>;
+interface Props {
+  readonly projectId: string;
+  readonly user: Data<'get-user'>;
+}
 
-const ofService: ReadonlySet<string> = new Set([
-  ...['_id', 'email', 'emailVerified', 'disabled', 'isAnonymous', 'createdAt', 'updatedAt'],
-]);
+/** When the newest session was used. */
+const LastSeen = ({ projectId, user: { _id: id } }: Props) => {
+  const { data } = useListPage('list-user-sessions', { projectId, id }).list.value;
+  if (!data) return null;
+  const [newest] = data.items;
+  return newest ? <Time at={newest.lastUsedAt} /> : <span class="muted">{users.never}</span>;
+};
 
-/** State and dates, and the fields of the app. */
-const UserFacts = ({ user }: { readonly user: Data<'get-user'> }) => (
-  <dl class="facts">
-    <div>
-      <dt>{t.users.state}</dt>
-      <dd>
-        <UserState user={user} />
-      </dd>
-    </div>
-    <div>
-      <dt>{t.users.created}</dt>
-      <dd>
-        <Time at={String(user.createdAt)} />
-      </dd>
-    </div>
-    {Object.entries(user)
-      .filter(([key]) => !ofService.has(key))
-      .map(([key, value]) => (
-        <div key={key}>
-          <dt class="mono">{key}</dt>
-          <dd dir="auto">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+/** What the service knows of a user. */
+const UserFacts = ({ projectId, user }: Props) => {
+  const facts = [
+    [
+      t.users.email,
+      <span key="email" class="row">
+        <Avatar user={user} /> {typeof user.email === 'string' && user.email} <Verified user={user} />
+        {user.disabled && <Badge kind="danger">{users.disabled}</Badge>}
+      </span>,
+    ],
+    [users.lastSeen, <LastSeen key="seen" projectId={projectId} user={user} />],
+    [t.users.created, <Time key="created" at={String(user.createdAt)} />],
+    [users.ways, <WaysToSignIn key="ways" projectId={projectId} id={user._id} />],
+    [
+      users.id,
+      <span key="id" class="mono">
+        {user._id}
+      </span>,
+    ],
+  ] as const;
+  return (
+    <dl class="facts">
+      {facts.map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
         </div>
       ))}
-  </dl>
-);
+    </dl>
+  );
+};
 
-/** One user: the record, the sessions and the actions. */
+/** The fields of the app. */
+const OwnData = ({ user }: Pick<Props, 'user'>) => {
+  const fields = ownFields([user]);
+  return (
+    <>
+      <h2>{users.data}</h2>
+      {fields.length === 0 ? (
+        <p class="muted">{users.noData}</p>
+      ) : (
+        <dl class="facts">
+          {fields.map((key) => (
+            <div key={key}>
+              <dt class="mono">{key}</dt>
+              <dd dir="auto">
+                <Value value={user[key]} reference={undefined} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </>
+  );
+};
+
+/** One user: what is known, what the app stores, the sessions and the actions. */
 export const UserPanel = ({
   projectId,
   id,
@@ -64,109 +99,22 @@ export const UserPanel = ({
 }) => {
   const found = useQuery('get-user', { projectId, id });
   const { data: user, problem } = found.value;
-  const deleting = useSignal(false);
-  const editing = useSignal(false);
-  const columns: readonly Column<Session>[] = [
-    { key: 'used', label: t.users.lastUsed, cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
-    { key: 'agent', label: t.users.device, cell: ({ userAgent }) => <Device userAgent={userAgent} /> },
-    { key: 'ip', label: t.users.ip, cell: ({ ip }) => <span class="mono">{ip}</span> },
-    {
-      key: 'end',
-      label: '',
-      cell: ({ _id }) => (
-        <Act
-          kind="plain"
-          onAct={async () => {
-            await request('revoke-user-session', { projectId, id, sessionId: _id });
-          }}
-        >
-          {t.users.endSession}
-        </Act>
-      ),
-    },
-  ];
   return (
-    <Panel title={user ? userName(user) : id} head={<Copy text={id} label={t.users.copyId} />} onClose={onClose}>
+    <Panel title={user ? userName(user) : id} head={<Copy text={id} label={users.copyId} />} onClose={onClose}>
       {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
       <Waiting of={found.value} />
       {user && (
         <>
-          <UserFacts user={user} />
-          <div class="row">
-            <Act
-              onAct={async () => {
-                await request('update-user', { projectId, id, body: { disabled: !user.disabled } });
-              }}
-            >
-              {user.disabled ? t.users.enable : t.users.disable}
-            </Act>
-            <Button
-              onClick={() => {
-                editing.value = true;
-              }}
-            >
-              {t.acts.edit}
-            </Button>
-            <Button
-              kind="danger"
-              onClick={() => {
-                deleting.value = true;
-              }}
-            >
-              {t.acts.delete}
-            </Button>
-          </div>
-          {!user.disabled && <p class="small muted">{t.users.disableWhy}</p>}
+          <UserActs projectId={projectId} user={user} onDeleted={onClose} />
+          <UserFacts projectId={projectId} user={user} />
+          <OwnData user={user} />
+          <UserPasskeys projectId={projectId} id={id} />
+          <UserSessions projectId={projectId} id={id} />
           <details>
-            <summary>{t.users.raw}</summary>
+            <summary>{users.raw}</summary>
             <pre class="card whole">{JSON.stringify(user, null, 2)}</pre>
           </details>
-          <WaysToSignIn projectId={projectId} id={id} />
-          <h2>{t.users.sessions}</h2>
-          <div class="row">
-            <Act
-              onAct={async () => {
-                await request('revoke-user-sessions', { projectId, id });
-                say(t.users.sessionsEnded);
-              }}
-            >
-              {t.users.endSessions}
-            </Act>
-          </div>
-          <List
-            row="list-user-sessions"
-            input={{ projectId, id }}
-            label={t.users.sessions}
-            columns={columns}
-            keyOf={({ _id }) => _id}
-            empty={t.users.noSessions}
-          />
         </>
-      )}
-      {editing.value && user && (
-        <EditUser
-          projectId={projectId}
-          user={user}
-          onClose={() => {
-            editing.value = false;
-          }}
-        />
-      )}
-      {deleting.value && user && (
-        <Confirm
-          title={t.users.deleteTitle}
-          text={t.users.deleteText}
-          name={userName(user)}
-          label={t.acts.typeText(userName(user))}
-          act={t.acts.delete}
-          onConfirm={async () => {
-            await request('delete-user', { projectId, id });
-            onClose();
-          }}
-          onClose={() => {
-            deleting.value = false;
-          }}
-        />
       )}
     </Panel>
   );

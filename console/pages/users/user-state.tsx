@@ -1,4 +1,4 @@
-import { t } from '../../text/words.ts';
+import { users } from '../../text/users.ts';
 import { Badge } from '../../ui/badge.tsx';
 
 interface User {
@@ -7,12 +7,14 @@ interface User {
   readonly isAnonymous?: unknown;
 }
 
-/** Disabled, verified, not verified or anonymous. */
-export const UserState = ({ user: { disabled, emailVerified, isAnonymous } }: { readonly user: User }) =>
-  disabled ? (
-    <Badge kind="danger">{t.users.disabled}</Badge>
-  ) : emailVerified ? (
-    <Badge kind="good">{t.users.verified}</Badge>
+/** Verified, not verified or anonymous. */
+export const Verified = ({ user: { emailVerified, isAnonymous } }: { readonly user: User }) =>
+  emailVerified ? (
+    <Badge kind="good">{users.verified}</Badge>
   ) : (
-    <Badge>{isAnonymous ? t.users.anonymous : t.users.unverified}</Badge>
+    <Badge>{isAnonymous ? users.anonymous : users.unverified}</Badge>
   );
+
+/** Disabled, or else verified, not verified or anonymous. */
+export const UserState = ({ user }: { readonly user: User }) =>
+  user.disabled ? <Badge kind="danger">{users.disabled}</Badge> : <Verified user={user} />;

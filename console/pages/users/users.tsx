@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useLocation, useRoute } from 'preact-iso/router';
 import { turnOnAccounts } from '../../api/accounts.ts';
 import type { Item } from '../../api/rows.ts';
+import { users } from '../../text/users.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
 import { addressWith } from '../../ui/address.ts';
@@ -9,31 +10,41 @@ import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { List, useListPage } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
+import { isId } from '../../ui/places.ts';
 import { SearchBox } from '../../ui/search-box.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
+import { Cell } from '../documents/cell.tsx';
+import { Avatar } from './avatar.tsx';
 import { NewUser } from './new-user.tsx';
+import { shownColumns } from './user-fields.ts';
 import { userName } from './user-name.ts';
 import { UserPanel } from './user-panel.tsx';
 import { UserState } from './user-state.tsx';
 
 type User = Item<'list-users'>;
 
-const columnsOf = (addressOf: (id: string) => string): readonly Column<User>[] => [
-  { key: 'email', label: t.users.email, cell: (user) => <a href={addressOf(user._id)}>{userName(user)}</a> },
+const columnsOf = (items: readonly User[], addressOf: (id: string) => string): readonly Column<User>[] => [
   {
-    key: 'state',
-    label: t.users.state,
-    cell: (user) => <UserState user={user} />,
+    key: 'email',
+    label: users.user,
+    cell: (user) => (
+      <span class="named">
+        <Avatar user={user} />
+        <a href={addressOf(user._id)}>{userName(user)}</a>
+      </span>
+    ),
   },
+  ...shownColumns(items).map((key): Column<User> => ({ key, label: key, cell: (user) => <Cell value={user[key]} /> })),
+  { key: 'state', label: users.state, cell: (user) => <UserState user={user} /> },
   { key: 'created', label: t.users.created, cell: ({ createdAt }) => <Time at={String(createdAt)} /> },
 ];
 
 /** Shown if the project has no user accounts. */
 const NoAccounts = ({ projectId }: { readonly projectId: string }) => (
   <Page title={t.nav.users}>
-    <Empty text={t.users.none} icon="users">
+    <Empty text={users.none} icon="users">
       <Act
         kind="main-act"
         onAct={async () => {
@@ -61,7 +72,7 @@ export const Users = () => {
         making.value = true;
       }}
     >
-      {t.users.new}
+      {users.new}
     </Button>
   );
   const addressOf = (id: string | undefined) => addressWith(path, query, { open: id });
@@ -71,17 +82,19 @@ export const Users = () => {
       <div class={query.open ? 'halves' : undefined}>
         <div class="stack">
           <SearchBox
-            label={t.users.search}
+            label={users.search}
             words={query.email ?? ''}
-            onSearch={(email) => route(addressWith(path, query, { email, page: undefined }))}
+            onSearch={(words) =>
+              isId(words) ? open(words) : route(addressWith(path, query, { email: words, page: undefined }))
+            }
           />
           <List
             row="list-users"
             input={input}
             label={t.nav.users}
-            columns={columnsOf(addressOf)}
+            columns={columnsOf(query.open ? [] : (list.value.data?.items ?? []), addressOf)}
             keyOf={({ _id }) => _id}
-            empty={query.email ? t.users.noneFit : t.users.empty}
+            empty={query.email ? users.noneFit : users.empty}
             icon="users"
             selected={query.open}
             onOpen={({ _id }) => open(_id)}

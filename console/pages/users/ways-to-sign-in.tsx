@@ -1,10 +1,16 @@
 import { useQuery } from '../../api/query.ts';
 import type { Data } from '../../api/rows.ts';
+import { users } from '../../text/users.ts';
 import { t } from '../../text/words.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+
+interface Props {
+  readonly projectId: string;
+  readonly id: string;
+}
 
 type Passkey = Data<'get-user-security'>['passkeys'][number];
 
@@ -22,32 +28,33 @@ const columns: readonly Column<Passkey>[] = [
   { key: 'used', label: t.users.lastUsed, cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
 ];
 
-/** How a user can sign in: password, providers, second factor, and each passkey. */
-export const WaysToSignIn = ({ projectId, id }: { readonly projectId: string; readonly id: string }) => {
-  const found = useQuery('get-user-security', { projectId, id });
+/** How a user can sign in: password, providers, passkeys and second factor. */
+export const WaysToSignIn = (user: Props) => {
+  const found = useQuery('get-user-security', { ...user });
   const { data, problem } = found.value;
-  const names = data
-    ? [
-        ...(data.password ? [t.users.password] : []),
-        ...data.providers.map(({ name }) => name),
-        ...(data.secondFactor ? [t.users.secondFactor(data.secondFactor.recoveryCodes)] : []),
-      ]
-    : [];
-  return (
-    <>
-      <h2>{t.users.ways}</h2>
-      {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
-      {names.length > 0 && (
-        <div class="row">
-          {names.map((name) => (
-            <Badge key={name}>{name}</Badge>
-          ))}
-        </div>
-      )}
-      {data && data.passkeys.length > 0 && (
-        <Table label={t.passkeys.title} columns={columns} items={data.passkeys} keyOf={({ _id }) => _id} />
-      )}
-      {data && names.length + data.passkeys.length === 0 && <p>{t.users.noWays}</p>}
-    </>
+  if (problem) return <ProblemNote problem={problem} onRetry={found.reload} />;
+  if (!data) return null;
+  const names = [
+    ...(data.password ? [users.password] : []),
+    ...data.providers.map(({ name }) => name),
+    ...(data.passkeys.length > 0 ? [users.passkeys(data.passkeys.length)] : []),
+    ...(data.secondFactor ? [users.secondFactor(data.secondFactor.recoveryCodes)] : []),
+  ];
+  return names.length === 0 ? (
+    <span class="muted">{users.noWays}</span>
+  ) : (
+    <span class="row">
+      {names.map((name) => (
+        <Badge key={name}>{name}</Badge>
+      ))}
+    </span>
   );
+};
+
+/** The passkeys of a user; nothing if there are none. */
+export const UserPasskeys = (user: Props) => {
+  const { data } = useQuery('get-user-security', { ...user }).value;
+  return data && data.passkeys.length > 0 ? (
+    <Table label={t.passkeys.title} columns={columns} items={data.passkeys} keyOf={({ _id }) => _id} />
+  ) : null;
 };
