@@ -256,7 +256,7 @@ describe('policies are as narrow as possible', () => {
 });
 
 describe('every command that the code sends is granted', () => {
-  /** The requests since the last prepared response of the table. */
+  /** The requests since `answerWith` was called. */
   let asked: readonly Asked[];
   const answerWith = (...answers: readonly object[]): void => {
     vi.restoreAllMocks();
