@@ -5,7 +5,7 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { MongoClient, ObjectId } from 'mongodb';
 import { jobs } from '../functions/jobs/jobs.ts';
-import { pollQueue } from '../infra/local/poll-queue.ts';
+import { pollQueue } from '../infra/local/queues.ts';
 
 const { MONGODB_URI = '', BENCH_DATABASE = '', BENCH_QUEUE = '', MAIL_PROVIDER_URL = '' } = process.env;
 const client = new MongoClient(MONGODB_URI, { writeConcern: { w: 'majority', journal: true } });

@@ -3,11 +3,11 @@
  * measured.
  */
 import { dashboardRoutes, publicRoutes } from '../functions/routes.ts';
-import { listenToCommands, takeCommands } from '../infra/local/command-notes.ts';
 import { createGateway } from '../infra/local/gateway.ts';
 import { inProcess } from '../infra/local/in-process.ts';
 import { permitAddresses } from '../infra/local/permit-addresses.ts';
 import { findRouteIn } from '../infra/local/router.ts';
+import { listenToCommands, takeCommands } from '../test/support/command-notes.ts';
 import { answerMain } from './answer-main.ts';
 
 permitAddresses(process.env.PERMITTED_ADDRESSES);

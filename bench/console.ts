@@ -8,7 +8,7 @@ import path from 'node:path';
 import { styleText } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
-import { endWithNpm } from '../infra/local/npm-process.ts';
+import { endWithNpm } from '../infra/local/processes.ts';
 import { parseSettings } from '../infra/local/settings.ts';
 import { startStack } from '../infra/local/stack.ts';
 import { readArguments } from '../scripts/read-arguments.ts';

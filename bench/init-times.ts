@@ -9,7 +9,7 @@ import path from 'node:path';
 import { styleText } from 'node:util';
 import { type Bundle, bundleFunctions } from '../infra/build/bundle.ts';
 import { functionFiles } from '../infra/build/function-files.ts';
-import { endWithNpm } from '../infra/local/npm-process.ts';
+import { endWithNpm } from '../infra/local/processes.ts';
 import { parseSettings } from '../infra/local/settings.ts';
 import { startStack } from '../infra/local/stack.ts';
 import { readArguments } from '../scripts/read-arguments.ts';

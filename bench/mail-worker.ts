@@ -2,7 +2,7 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { handler } from '../functions/jobs/deliver-mail.ts';
 import { jobs } from '../functions/jobs/jobs.ts';
-import { pollQueue } from '../infra/local/poll-queue.ts';
+import { pollQueue } from '../infra/local/queues.ts';
 
 pollQueue({
   sqs: new SQSClient({}),

@@ -5,7 +5,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { endWithNpm } from '../infra/local/npm-process.ts';
+import { endWithNpm } from '../infra/local/processes.ts';
 import { startStack } from '../infra/local/stack.ts';
 import { accountOperations } from './accounts.ts';
 import { drawChart } from './chart.ts';

@@ -3,7 +3,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { handler as deliverWebhooks } from '../functions/jobs/deliver-webhooks.ts';
 import { jobs, type QueueStart } from '../functions/jobs/jobs.ts';
 import { handler as runTask } from '../functions/jobs/run-task.ts';
-import { type Polling, pollQueue } from '../infra/local/poll-queue.ts';
+import { type Polling, pollQueue } from '../infra/local/queues.ts';
 import './basalt-server.ts';
 import './yielding.ts';
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TestCase, Vitest } from 'vitest/node';
-import { onStopRequest, requireNode } from '../infra/local/npm-process.ts';
+import { onStopRequest, requireNode } from '../infra/local/processes.ts';
 import { descendantsOf } from '../test/support/clients/local-start.ts';
 import { readArguments } from './read-arguments.ts';
 

@@ -1,14 +1,12 @@
 import path from 'node:path';
-import { localAccount } from './aws-account.ts';
 import { startDynamo } from './dynamo.ts';
 import { type Files, type FilesHostOptions, filesEnvironment, findFiles } from './files/start-files.ts';
 import type { LocalServiceOptions } from './helper-process.ts';
-import { localLinkKeys } from './keys.ts';
+import { localAccount, localLinkKeys } from './keys.ts';
 import { startMongo } from './mongo/engine.ts';
 import { type MailWebhook, type Providers, providerEnvironment, startProviders } from './providers.ts';
 import { type Queues, startQueues } from './queues.ts';
 import type { LocalSettings } from './settings.ts';
-import type { Stops } from './stops.ts';
 
 export interface BackingServices {
   readonly mongoUri: string;
@@ -27,11 +25,13 @@ export const startBackingServices = async (
   webhook: MailWebhook,
   files: Pick<FilesHostOptions, 'keys' | 'variants'>,
   options: LocalServiceOptions,
-  stops: Stops,
+  stops: AsyncDisposableStack,
 ): Promise<BackingServices> => {
   const started = async <S extends { stop(): Promise<void> }>(starting: Promise<S>): Promise<S> => {
     const service = await starting;
-    stops.add(service.stop);
+    // Another part has ended meanwhile.
+    if (stops.disposed) await service.stop();
+    else stops.defer(service.stop);
     return service;
   };
   const linkKeys = await localLinkKeys();

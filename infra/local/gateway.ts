@@ -1,12 +1,51 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ServeSite } from './console-site.ts';
-import type { Cors, RawHeaders } from './cors.ts';
 import { GatewayEvent } from './event.ts';
 import { keepAliveMs } from './ports.ts';
-import { receiveBody } from './request-body.ts';
-import { type FunctionResult, gatewayBody, sendGatewayError, sendResult } from './response.ts';
+import {
+  type Cors,
+  type FunctionResult,
+  gatewayBody,
+  type RawHeaders,
+  sendGatewayError,
+  sendResult,
+} from './response.ts';
 import { type FindRoute, type Match, malformed } from './router.ts';
+
+/** API Gateway's limit. */
+const maxBytes = 10 * 1024 * 1024;
+
+/**
+ * Reads a request's body and calls `done` one time: with `undefined` if there is no body, with `'too large'` as soon as
+ * it exceeds 10 MB. Does not call it if the client disconnects.
+ */
+export const receiveBody = (request: IncomingMessage, done: (body: Buffer | undefined | 'too large') => void): void => {
+  const { 'content-length': declared, 'transfer-encoding': encoding } = request.headers;
+  if (encoding === undefined && (declared === undefined || declared === '0')) {
+    done(undefined);
+    return;
+  }
+  if (Number(declared) > maxBytes) {
+    done('too large');
+    return;
+  }
+  let first: Buffer | undefined;
+  let rest: Buffer[] | undefined;
+  let bytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      request.removeAllListeners('data').removeAllListeners('end').resume();
+      done('too large');
+      return;
+    }
+    if (first === undefined) first = chunk;
+    else if (rest === undefined) rest = [first, chunk];
+    else rest.push(chunk);
+  });
+  request.on('end', () => done(rest ? Buffer.concat(rest) : first));
+};
 
 /** Runs a function (`<area>-<name>`) with an event; rejects if the function fails. */
 export type Invoke = (name: string, event: unknown) => Promise<FunctionResult>;

@@ -1,8 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { functionName } from '../build/function-files.ts';
-import { closeGateway, type Invoke } from './gateway.ts';
+import { closeGateway, type Invoke, receiveBody } from './gateway.ts';
 import { listen, originAt } from './ports.ts';
-import { receiveBody } from './request-body.ts';
 
 export interface Invocations {
   /** The environment variables by which functions invoke each other and the database verifiers. */

@@ -6,6 +6,12 @@ import { linkKeyOf, publicPem } from '../../shared/files/link-keys.ts';
 import { StartProblem } from './problem.ts';
 import { createFile } from './state-directory.ts';
 
+/** Region and credentials for the local AWS services that do not check them. */
+export const localAccount = {
+  region: 'eu-west-1',
+  credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+} as const;
+
 const keyBytes = 32;
 
 const unusable = (file: string, what: string): StartProblem =>

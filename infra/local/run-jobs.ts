@@ -4,10 +4,9 @@ import { type Job, jobs, minutesOf, queueStartOf } from '../../functions/jobs/jo
 import { requeueMail } from '../../shared/mail/queue.ts';
 import { requeueWebhooks } from '../../shared/webhooks/worker.ts';
 import { functionName } from '../build/function-files.ts';
-import { localAccount } from './aws-account.ts';
 import type { Invoke } from './gateway.ts';
-import { pollQueue } from './poll-queue.ts';
-import type { Queues } from './queues.ts';
+import { localAccount } from './keys.ts';
+import { pollQueue, type Queues } from './queues.ts';
 
 type OnFailure = (name: string, error: unknown) => void;
 

@@ -18,24 +18,22 @@ import { type CorsPolicy, dashboardCorsPolicy, publicCorsPolicy } from '../stack
 import { type BackingServices, backingServiceEnvironment, startBackingServices } from './backing-services.ts';
 import { bundled } from './bundled.ts';
 import { consoleSite, type ServeSite } from './console-site.ts';
-import { corsOf } from './cors.ts';
 import type { GatewayEvent } from './event.ts';
 import type { S3Keys } from './files/signature.ts';
 import { closeGateway, createGateway, type Invoke } from './gateway.ts';
 import { inProcess } from './in-process.ts';
 import { startInvocations } from './invocations.ts';
 import { encryptionKey, fileStoreKeys, localWebhookSecret } from './keys.ts';
-import { acquireLock } from './lock.ts';
 import { blockExternalFetch, permitAddress } from './permit-addresses.ts';
 import { listen, onFreePorts, originAt, portAfter, preferPort } from './ports.ts';
 import { inboxOf } from './providers.ts';
 import { createEventApi } from './realtime/event-api.ts';
+import { corsOf } from './response.ts';
 import { findRouteIn } from './router.ts';
 import { runDeploymentJobs, startQueueFunctions, startSchedules } from './run-jobs.ts';
 import type { LocalSettings } from './settings.ts';
 import { type Credentials, SignInLinks } from './sign-in-link.ts';
-import { prepareDirectory } from './state-directory.ts';
-import { Stops } from './stops.ts';
+import { acquireLock, prepareDirectory } from './state-directory.ts';
 
 interface StackOptions extends LocalSettings {
   /** Builds bundles and returns their folder. Without it, the functions run from source in this process. */
@@ -118,17 +116,17 @@ const closeClients = async (): Promise<void> => {
 const startFunctions = async (
   bundles: StackOptions['bundles'],
   env: Readonly<Record<string, string>>,
-  stops: Stops,
+  stops: AsyncDisposableStack,
 ): Promise<Invoke> => {
   if (bundles === undefined) return inProcess();
   const { invoke, stop } = bundled(await bundles(), env);
-  stops.add(stop);
+  stops.defer(stop);
   return invoke;
 };
 
 /** Listens on a port and returns the address. */
-const serve = async (server: Server, port: number, setting: string, stops: Stops): Promise<string> => {
-  stops.add(() => closeGateway(server, 0));
+const serve = async (server: Server, port: number, setting: string, stops: AsyncDisposableStack): Promise<string> => {
+  stops.defer(() => closeGateway(server, 0));
   return originAt(await listen(server, port, setting));
 };
 
@@ -136,24 +134,29 @@ const serve = async (server: Server, port: number, setting: string, stops: Stops
 const eventApiOffset = 8;
 
 /** Starts the Event API for live updates. Returns the environment variables that lead functions and clients to it. */
-const serveEvents = (port: number, invoke: Invoke, keys: S3Keys, stops: Stops): Promise<Record<string, string>> =>
+const serveEvents = (
+  port: number,
+  invoke: Invoke,
+  keys: S3Keys,
+  stops: AsyncDisposableStack,
+): Promise<Record<string, string>> =>
   onFreePorts(async () => {
     const { server, close } = createEventApi(invoke, keys);
     const eventPort = await listen(server, await preferPort(portAfter(port, eventApiOffset)));
-    stops.add(close);
+    stops.defer(close);
     return {
       REALTIME_URL: `ws://127.0.0.1:${eventPort}/event/realtime`,
       REALTIME_PUBLISH_URL: `${originAt(eventPort)}/event`,
     };
   });
 
-const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
+const begin = async (options: StackOptions, stops: AsyncDisposableStack, stop: () => Promise<void>): Promise<Stack> => {
   const { port, report, onFailure } = options;
   blockExternalFetch(options.functions.AI_BASE_URL);
   const directory = path.resolve(options.directory);
   await prepareDirectory(directory);
 
-  stops.add(await acquireLock(path.join(directory, 'lock'), port));
+  stops.defer(await acquireLock(path.join(directory, 'lock'), port));
   const opened = Promise.withResolvers<Invoke>();
   const addresses = Promise.withResolvers<ConsolePlaces>();
   // The ports are taken first; requests wait until the functions have started.
@@ -181,7 +184,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   Object.assign(process.env, { ENCRYPTION_KEY });
   const { MAIL_WEBHOOK_SECRET = localWebhookSecret(ENCRYPTION_KEY) } = options.functions;
   const onExit = (detail: string): void => {
-    stops.run().then(
+    stop().then(
       () => onFailure(detail),
       () => onFailure(detail),
     );
@@ -198,7 +201,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   report('MongoDB, DynamoDB, queues, file store and fake providers are running');
   // The functions need this address when they start, and it only calls them later.
   const invocations = await startInvocations((name, event) => invoke(name, event));
-  stops.add(invocations.stop);
+  stops.defer(invocations.stop);
   const env = {
     DASHBOARD_URL: dashboardUrl,
     ...options.functions,
@@ -213,15 +216,15 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
     DASHBOARD_ORIGINS: [dashboardUrl, ...options.dashboardOrigins].join(','),
   };
   Object.assign(process.env, env);
-  stops.add(closeClients);
+  stops.defer(closeClients);
   const invoke = await startFunctions(options.bundles, env, stops);
   await runDeploymentJobs(invoke);
   report('The control database is ready');
-  stops.add(startSchedules(invoke, logFailure));
-  stops.add(await startQueueFunctions(backing.queues, invoke, logFailure));
+  stops.defer(startSchedules(invoke, logFailure));
+  stops.defer(await startQueueFunctions(backing.queues, invoke, logFailure));
 
   // Added last, so they close first: running requests finish while everything else still works.
-  for (const gateway of gateways) stops.add(() => closeGateway(gateway, maxFinishMs));
+  for (const gateway of gateways) stops.defer(() => closeGateway(gateway, maxFinishMs));
   opened.resolve(invoke);
   const inboxUrl = inboxOf(backing.providers);
   const { filesUrl } = backing.files;
@@ -239,7 +242,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
     env,
     invoke,
     offerSignIn: (credentials) => links.offer(dashboardUrl, credentials),
-    stop: () => stops.run(),
+    stop,
   };
 };
 
@@ -249,11 +252,16 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
  * the user can fix; all started parts are stopped by then.
  */
 export const startStack = async (options: StackOptions): Promise<Stack> => {
-  const stops = new Stops();
+  const stops = new AsyncDisposableStack();
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopping ??= stops.disposeAsync();
+    return stopping;
+  };
   try {
-    return await begin(options, stops);
+    return await begin(options, stops, stop);
   } catch (error) {
-    await stops.run();
+    await stop();
     throw error;
   }
 };

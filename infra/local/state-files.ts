@@ -1,9 +1,9 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Demo, ProjectKeys } from './demo.ts';
-import { isLocked } from './lock.ts';
 import { StartProblem } from './problem.ts';
 import type { Stack } from './stack.ts';
+import { isLocked } from './state-directory.ts';
 
 /** Parses a JSON file; `undefined` if it is missing or damaged. */
 const loadJson = async <T>(file: string): Promise<T | undefined> => {

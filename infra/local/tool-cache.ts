@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { isAlive } from './process-stat.ts';
+import { isAlive } from './processes.ts';
 
 const cache = path.resolve(import.meta.dirname, '../../node_modules/.cache/basalt');
 

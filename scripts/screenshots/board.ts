@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { provideDemo } from '../../infra/local/demo.ts';
 import { startExample } from '../../infra/local/example.ts';
-import { endWithNpm } from '../../infra/local/npm-process.ts';
+import { endWithNpm } from '../../infra/local/processes.ts';
 import { startStack } from '../../infra/local/stack.ts';
 import { openChromium } from '../../test/support/clients/chromium.ts';
 import { readArguments } from '../read-arguments.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { styleText } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
-import { endWithNpm } from '../../infra/local/npm-process.ts';
+import { endWithNpm } from '../../infra/local/processes.ts';
 import { startStack } from '../../infra/local/stack.ts';
 import { openChromium, signIn } from '../../test/support/clients/chromium.ts';
 import { exitWithUsage, readArguments } from '../read-arguments.ts';

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { commandsOf, listenToCommands } from '../../infra/local/command-notes.ts';
 import { clock } from '../../shared/core/clock.ts';
 import { blockOf, OverLimit, RateCounter, type RateWindow } from '../../shared/rate-limit/rate-limit.ts';
 import { inParallel } from '../support/clients/client.ts';
+import { commandsOf, listenToCommands } from '../support/command-notes.ts';
 
 listenToCommands();
 

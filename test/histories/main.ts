@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { endProgress, progress } from '../../bench/progress.ts';
-import { endWithNpm, requireNode } from '../../infra/local/npm-process.ts';
+import { endWithNpm, requireNode } from '../../infra/local/processes.ts';
 import { exitWithUsage, readArguments } from '../../scripts/read-arguments.ts';
 import { requireGo } from './check.ts';
 import { runHistory } from './run.ts';

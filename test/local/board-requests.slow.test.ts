@@ -5,7 +5,7 @@ import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { basalt } from '../../client/src/index.ts';
 import { type Presence, presence } from '../../client/src/presence.ts';
-import { exampleUsers } from '../../infra/local/example-data.ts';
+import { exampleUsers } from '../../infra/local/example.ts';
 import { loadDevFile, runningEnvironment } from '../../infra/local/state-files.ts';
 import { findProjectByKey } from '../../shared/collections/find-project-by-key.ts';
 import { openChromium } from '../support/clients/chromium.ts';

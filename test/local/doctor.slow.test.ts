@@ -5,7 +5,7 @@ import path from 'node:path';
 import { GetQueueUrlCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { localAccount } from '../../infra/local/aws-account.ts';
+import { localAccount } from '../../infra/local/keys.ts';
 import { freePorts } from '../support/clients/free-ports.ts';
 import { type LocalStart, localStart } from '../support/clients/local-start.ts';
 import { plainEnvironment } from '../support/clients/plain-environment.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startChild } from '../../infra/local/child.ts';
-import { acquireLock } from '../../infra/local/lock.ts';
+import { acquireLock } from '../../infra/local/state-directory.ts';
 import { inParallel } from '../support/clients/client.ts';
 import { eventually } from '../support/clients/eventually.ts';
 
@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const file = () => path.join(directory, 'lock');
-const module = path.resolve(import.meta.dirname, '../../infra/local/lock.ts');
+const module = path.resolve(import.meta.dirname, '../../infra/local/state-directory.ts');
 
 /** Acquires the lock in another process, which holds it until it is stopped. Returns its output. */
 const acquireElsewhere = async () => {

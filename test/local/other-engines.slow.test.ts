@@ -11,7 +11,7 @@ import {
   type PutItemCommandOutput,
 } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { localAccount } from '../../infra/local/aws-account.ts';
+import { localAccount } from '../../infra/local/keys.ts';
 import type { DevFile } from '../../infra/local/state-files.ts';
 import { call } from '../support/clients/client.ts';
 import { freePorts } from '../support/clients/free-ports.ts';

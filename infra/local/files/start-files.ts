@@ -1,10 +1,9 @@
 import path from 'node:path';
-import { localAccount } from '../aws-account.ts';
 import { type LocalServiceOptions, startHelper } from '../helper-process.ts';
-import { localLinkKey } from '../keys.ts';
+import { localAccount, localLinkKey } from '../keys.ts';
 import { onFreePorts, originAt, portAfter, preferPort } from '../ports.ts';
 import { type LocalSettings, localBucket } from '../settings.ts';
-import type { VariantFunction } from './image-variants.ts';
+import type { VariantFunction } from './public-origin.ts';
 import type { S3Keys } from './signature.ts';
 
 export interface FilesHostOptions {

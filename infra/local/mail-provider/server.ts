@@ -2,9 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text as bodyText } from 'node:stream/consumers';
 import { type Account, Accounts, audienceCalls, contactCalls } from './accounts.ts';
 import { Broadcasts } from './broadcasts.ts';
-import { Mails } from './mails.ts';
+import { Mails, Webhooks, type WebhookTarget } from './mails.ts';
 import { ok, ProviderError, type Reply, type Request } from './reply.ts';
-import { Webhooks, type WebhookTarget } from './webhooks.ts';
 
 interface MailProviderOptions {
   /** Its own address. */

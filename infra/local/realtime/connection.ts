@@ -1,6 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { ChannelHub } from './channel-hub.ts';
-import { type Authorize, EventError, type PublishByTicket, unauthorized } from './publish.ts';
+import { type Authorize, type ChannelHub, EventError, type PublishByTicket, unauthorized } from './publish.ts';
 
 interface Message {
   readonly type?: unknown;

@@ -2,13 +2,11 @@ import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { WebSocketServer } from 'ws';
-import { localAccount } from '../aws-account.ts';
 import { type S3Keys, Sha256, timeOf } from '../files/signature.ts';
-import type { Invoke } from '../gateway.ts';
-import { receiveBody } from '../request-body.ts';
-import { ChannelHub } from './channel-hub.ts';
+import { type Invoke, receiveBody } from '../gateway.ts';
+import { localAccount } from '../keys.ts';
 import { serveConnection, ticketIn } from './connection.ts';
-import { type Authorize, type Decision, EventError, type PublishByTicket, publisher } from './publish.ts';
+import { type Authorize, ChannelHub, type Decision, EventError, type PublishByTicket, publisher } from './publish.ts';
 
 const publishPath = '/event';
 const connectPath = '/event/realtime';

@@ -1,7 +1,30 @@
 import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { roomNamespace } from '../../../shared/realtime/rooms.ts';
-import type { ChannelHub } from './channel-hub.ts';
+
+/** One subscription of a connection. */
+interface Listener {
+  readonly onEvent: (event: string) => void;
+}
+
+/** The subscriptions of each channel. */
+export class ChannelHub {
+  readonly #listeners = new Map<string, Set<Listener>>();
+
+  /** Returns the function that ends the subscription. */
+  add(channel: string, listener: Listener): () => void {
+    const listeners = this.#listeners.get(channel) ?? new Set();
+    this.#listeners.set(channel, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#listeners.get(channel) === listeners) this.#listeners.delete(channel);
+    };
+  }
+
+  publish(channel: string, events: readonly string[]): void {
+    for (const listener of this.#listeners.get(channel) ?? []) for (const event of events) listener.onEvent(event);
+  }
+}
 
 /** The authorizer's response. */
 export interface Decision {

@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { GetPublicAccessBlockCommand, HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { requireOperations, unsupportedOperation } from '../../local/dynamo-operations.ts';
+import { requireOperations, unsupportedOperation } from '../../local/dynamo.ts';
 import { withClient } from './aws-clients.ts';
 import { type Check, failed, type Outcome, ok, setting, type Target, warning } from './check.ts';
 

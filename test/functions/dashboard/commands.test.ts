@@ -7,10 +7,10 @@ import { handler as getProject } from '../../../functions/dashboard/projects/get
 import { handler as listProjects } from '../../../functions/dashboard/projects/list-projects.ts';
 import { handler as getRequestStats } from '../../../functions/dashboard/usage/get-request-stats.ts';
 import { handler as listUsers } from '../../../functions/dashboard/users/list-users.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { setPlan } from '../../../shared/accounts/developers/developers.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { type Developer, newDeveloper, newProject } from '../../support/fixtures/project.ts';
 
 listenToCommands();

@@ -7,8 +7,8 @@ import { handler as sendCode } from '../../../functions/dashboard/auth/send-deve
 import { handler as logIn } from '../../../functions/dashboard/auth/sign-in-developer.ts';
 import { handler as signInByCode } from '../../../functions/dashboard/auth/sign-in-developer-by-code.ts';
 import { handler as verifyEmail } from '../../../functions/dashboard/auth/verify-developer-email.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { newUnverified } from '../../support/fixtures/project.ts';
 
 listenToCommands();

@@ -3,7 +3,6 @@ import { handler as createDocument } from '../../../functions/data/create-docume
 import { handler as getDocument } from '../../../functions/data/get-document.ts';
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
 import { handler as listMails } from '../../../functions/mail/list-mail-logs.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
 import { newId } from '../../../shared/core/ids.ts';
@@ -11,6 +10,7 @@ import { listRefusals } from '../../../shared/usage/list-rejected.ts';
 import { flushRefusals, logRejected, networkOf } from '../../../shared/usage/rejected-requests.ts';
 import { flushTally } from '../../../shared/usage/tally.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 listenToCommands();

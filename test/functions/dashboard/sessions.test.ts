@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { type PasswordSignIn, startSignIn } from '../../../shared/accounts/lockout.ts';
 import { rotate, startSession } from '../../../shared/accounts/refresh-sessions.ts';
 import {
@@ -15,6 +14,7 @@ import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
 import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { inParallel } from '../../support/clients/client.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 
 listenToCommands();
 

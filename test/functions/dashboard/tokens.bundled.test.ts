@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { handler as getProject } from '../../../functions/dashboard/projects/get-project.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { scopes, scopesOfRole } from '../../../shared/accounts/developers/scopes.ts';
 import { type TokenRecord, verifyPersonalToken } from '../../../shared/accounts/developers/tokens.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { onControl } from '../../../shared/persistence/mongo.ts';
 import { call, inParallel, tally } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { idOf, newMember, newPersonalToken } from '../../support/fixtures/members.ts';
 import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/fixtures/project.ts';
 

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { listenToCommands } from '../../../infra/local/command-notes.ts';
 import { listTrash } from '../../../shared/documents/store/trash.ts';
 import { onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { plansOf } from '../../support/clients/explain.ts';
+import { listenToCommands } from '../../support/command-notes.ts';
 import { everyType, notes, people } from '../../support/fixtures/collections.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/fixtures/project.ts';
 import { domainProject } from '../../support/fixtures/stored-users.ts';

@@ -1,12 +1,12 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { handler as tryEffects } from '../../../functions/dashboard/collections/try-effects.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { mailLogs } from '../../../shared/mail/log.ts';
 import { onProject } from '../../../shared/persistence/mongo.ts';
 import type { Answer } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { changeStoredUsers, domainProject } from '../../support/fixtures/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 

@@ -4,13 +4,13 @@ import { handler as getUsage } from '../../../functions/dashboard/usage/get-usag
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
 import { handler as getDocument } from '../../../functions/data/get-document.ts';
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { noRowSecurity } from '../../../shared/collections/collection.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { currentRequest } from '../../../shared/core/request.ts';
 import { recordSlowList } from '../../../shared/usage/slow-lists.ts';
 import { countUsage, flushTally } from '../../../shared/usage/tally.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 listenToCommands();

@@ -2,9 +2,9 @@ import { Collection, MongoNetworkError } from 'mongodb';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { handler as createDocuments } from '../../../functions/data/create-documents.ts';
 import { handler as runBatch } from '../../../functions/data/run-batch.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import type { RequestOptions } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 listenToCommands();

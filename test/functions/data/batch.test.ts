@@ -1,9 +1,9 @@
 import { Collection, MongoNetworkError } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as runBatch } from '../../../functions/data/run-batch.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import type { RequestOptions } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { beforeChange } from '../../support/faults/before-change.ts';
 import { killAfter } from '../../support/faults/killed.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';

@@ -1,12 +1,12 @@
 import { Db, ObjectId } from 'mongodb';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { handler as listChanges } from '../../../functions/data/list-changes.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import type { RequestOptions } from '../../support/clients/client.ts';
 import { plansOf } from '../../support/clients/explain.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 import { domainProject } from '../../support/fixtures/stored-users.ts';
 

@@ -7,7 +7,6 @@ import { handler as deleteDocument } from '../../../functions/data/delete-docume
 import { handler as listChangesHandler } from '../../../functions/data/list-changes.ts';
 import { handler as restoreDocument } from '../../../functions/data/restore-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { purgeProject } from '../../../shared/documents/store/purge.ts';
 import { onProject } from '../../../shared/persistence/mongo.ts';
@@ -15,6 +14,7 @@ import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, type RequestOptions, tally } from '../../support/clients/client.ts';
 import { plansOf } from '../../support/clients/explain.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 import { domainProject } from '../../support/fixtures/stored-users.ts';
 import { addTrashed } from '../../support/fixtures/trash.ts';

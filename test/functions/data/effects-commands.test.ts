@@ -2,9 +2,9 @@ import { beforeAll, expect, test } from 'vitest';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
 import { handler as bulkCreate } from '../../../functions/data/create-documents.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { newUsersProject } from '../../support/fixtures/users.ts';
 
 /* The database commands of effects: none without a Ref, one find per collection that a Ref leads to, one per write. */

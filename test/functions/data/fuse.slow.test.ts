@@ -5,7 +5,6 @@ import { handler as deleteDocument } from '../../../functions/data/delete-docume
 import { handler as getDocument } from '../../../functions/data/get-document.ts';
 import { handler as restoreDocument } from '../../../functions/data/restore-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
-import { listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { newFuse } from '../../../shared/documents/store/stamps.ts';
 import { onProject } from '../../../shared/persistence/mongo.ts';
@@ -13,6 +12,7 @@ import { commandChannel, type DatabaseCommand } from '../../../shared/persistenc
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
+import { listenToCommands } from '../../support/command-notes.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 import { domainProject } from '../../support/fixtures/stored-users.ts';
 

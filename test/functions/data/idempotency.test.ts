@@ -5,13 +5,13 @@ import { handler as createDocument } from '../../../functions/data/create-docume
 import { handler as createDocuments } from '../../../functions/data/create-documents.ts';
 import { handler as deleteDocument } from '../../../functions/data/delete-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { LambdaHandler } from '../../../shared/http/stack.ts';
 import { onProject } from '../../../shared/persistence/mongo.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
 import { oneAnswer } from '../../support/clients/one-answer.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { killAfter } from '../../support/faults/killed.ts';
 import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';

@@ -2,10 +2,10 @@ import { Collection } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as deleteDocuments } from '../../../functions/data/delete-documents.ts';
 import { handler as updateDocuments } from '../../../functions/data/update-documents.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { onManaged } from '../../../shared/persistence/mongo.ts';
 import type { RequestOptions } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 listenToCommands();

@@ -7,7 +7,6 @@ import { handler as listChanges } from '../../../functions/data/list-changes.ts'
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
 import { handler as restoreDocument } from '../../../functions/data/restore-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { noRowSecurity } from '../../../shared/collections/collection.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { clock } from '../../../shared/core/clock.ts';
@@ -15,6 +14,7 @@ import { emptyTrash } from '../../../shared/documents/store/empty-trash.ts';
 import { purgeProject } from '../../../shared/documents/store/purge.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { type OwnDatabase, startOwnDatabase } from '../../support/fixtures/own-database.ts';
 import { connectOwn, serveVerifiers } from '../../support/fixtures/own-project.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';

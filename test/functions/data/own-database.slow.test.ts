@@ -10,7 +10,6 @@ import { handler as getDocument } from '../../../functions/data/get-document.ts'
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
 import { handler as restoreDocument } from '../../../functions/data/restore-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { removeDeletedProjects } from '../../../shared/deletion/projects.ts';
@@ -19,6 +18,7 @@ import { parseSort, toMongoSort } from '../../../shared/documents/query/sort.ts'
 import { onControl, onManaged } from '../../../shared/persistence/mongo.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { promisedMs } from '../../support/data/promised.ts';
 import { type OwnDatabase, startOwnDatabase } from '../../support/fixtures/own-database.ts';
 import { connectOwn, serveVerifiers } from '../../support/fixtures/own-project.ts';

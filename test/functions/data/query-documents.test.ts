@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as queryDocuments } from '../../../functions/data/query-documents.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 listenToCommands();

@@ -3,12 +3,12 @@ import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest
 import { handler as deleteDocument } from '../../../functions/data/delete-document.ts';
 import { handler as restoreDocument } from '../../../functions/data/restore-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { type Answer, call, inParallel, type RequestOptions, tally } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 import { domainProject } from '../../support/fixtures/stored-users.ts';
 

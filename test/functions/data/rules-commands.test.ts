@@ -7,9 +7,9 @@ import { handler as getDocument } from '../../../functions/data/get-document.ts'
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
 import { handler as restoreDocument } from '../../../functions/data/restore-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { newUsersProject } from '../../support/fixtures/users.ts';
 
 listenToCommands();

@@ -1,6 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as queryDocuments } from '../../../functions/data/query-documents.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
 import { type SearchLanguage, searchLanguages } from '../../../shared/collections/schema/field-types.ts';
 import { clock } from '../../../shared/core/clock.ts';
@@ -8,6 +7,7 @@ import { onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import type { RequestOptions } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 listenToCommands();

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
 import { handler as deleteFile } from '../../../functions/storage/delete-file.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { newUsersProject, type SignIn, type UsersProject } from '../../support/fixtures/users.ts';
 
 listenToCommands();

@@ -1,10 +1,10 @@
 import { Collection } from 'mongodb';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { inParallel, type RequestOptions, tally } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 listenToCommands();

@@ -8,7 +8,7 @@ import { handler as deliverMail } from '../../../functions/jobs/deliver-mail.ts'
 import { handler as runTask } from '../../../functions/jobs/run-task.ts';
 import { handler as verifyDatabase } from '../../../functions/jobs/verify-database-a.ts';
 import { handler as sendMail } from '../../../functions/mail/send-mail.ts';
-import { localAccount } from '../../../infra/local/aws-account.ts';
+import { localAccount } from '../../../infra/local/keys.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { verificationId } from '../../../shared/customer-database/verification.ts';
 import { mailLogs } from '../../../shared/mail/log.ts';

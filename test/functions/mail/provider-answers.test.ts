@@ -6,9 +6,9 @@ import { handler as listAudiences } from '../../../functions/mail/audiences/list
 import { handler as updateContact } from '../../../functions/mail/audiences/update-contact.ts';
 import { handler as createBroadcast } from '../../../functions/mail/broadcasts/create-broadcast.ts';
 import { handler as sendBroadcast } from '../../../functions/mail/broadcasts/send-broadcast.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import type { HttpFault, Reply } from '../../support/faults/fault.ts';
 import { hastenLimits } from '../../support/faults/hasten-limits.ts';
 import { HttpProxy } from '../../support/faults/http-proxy.ts';

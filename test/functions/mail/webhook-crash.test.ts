@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { handler } from '../../../functions/mail/webhook/receive-webhook.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { mailLogs } from '../../../shared/mail/log.ts';
 import { newLog } from '../../../shared/mail/send.ts';
 import { receiversOf, suppressions } from '../../../shared/mail/suppressions.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { eventOf, signedHeaders } from '../../support/clients/webhook.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { newProject } from '../../support/fixtures/project.ts';
 
 listenToCommands();

@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
 import { handler as createDocuments } from '../../../functions/data/create-documents.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { listen } from '../../../infra/local/ports.ts';
 import type { RequestOptions } from '../../support/clients/client.ts';
 import { EventSocket } from '../../support/clients/event-socket.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 listenToCommands();

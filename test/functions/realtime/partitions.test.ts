@@ -1,11 +1,11 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { handler as listChanges } from '../../../functions/data/list-changes.ts';
-import { listenToCommands } from '../../../infra/local/command-notes.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import type { RequestOptions } from '../../support/clients/client.ts';
 import { EventSocket } from '../../support/clients/event-socket.ts';
 import { plansOf } from '../../support/clients/explain.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { listenToCommands } from '../../support/command-notes.ts';
 import { domainProject } from '../../support/fixtures/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 

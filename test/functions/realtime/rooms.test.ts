@@ -2,12 +2,12 @@ import { SignJWT } from 'jose';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as authorizeChannel } from '../../../functions/jobs/authorize-channel.ts';
 import { handler as createTicket } from '../../../functions/realtime/create-ticket.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { derivedKey } from '../../../shared/projects/sealed.ts';
 import type { RequestOptions } from '../../support/clients/client.ts';
 import { EventSocket } from '../../support/clients/event-socket.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { claimsOf, newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 listenToCommands();

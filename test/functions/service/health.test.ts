@@ -1,11 +1,11 @@
 import { afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { handler as getDashboardHealth } from '../../../functions/dashboard/service/get-dashboard-health.ts';
 import { handler as getHealth } from '../../../functions/service/get-health.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { clock } from '../../../shared/core/clock.ts';
 import { call, inParallel, tally } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 
 listenToCommands();
 

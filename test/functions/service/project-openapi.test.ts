@@ -1,12 +1,12 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { handler as getOpenapi } from '../../../functions/service/get-openapi.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { OpenApi } from '../../../shared/http/openapi/describe-api.ts';
 import { newApiKey } from '../../../shared/projects/project.ts';
 import { type Answer, call } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { JsonValidator } from '../../support/fixtures/api-walk/json-validator.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 

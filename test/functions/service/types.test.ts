@@ -1,10 +1,10 @@
 import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { handler as getTypes } from '../../../functions/service/get-types.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { type Answer, call } from '../../support/clients/client.ts';
 import { compile, expecting } from '../../support/clients/compile.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 listenToCommands();

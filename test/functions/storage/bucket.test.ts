@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HeadObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { localAccount } from '../../../infra/local/aws-account.ts';
+import { localAccount } from '../../../infra/local/keys.ts';
 import { type Bucket, managedBucket, type OnBucket } from '../../../shared/files/bucket.ts';
 import { externalBucket, onCustomerBucket } from '../../../shared/files/external-bucket.ts';
 import { onFiles } from '../../../shared/persistence/s3.ts';

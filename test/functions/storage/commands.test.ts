@@ -4,9 +4,9 @@ import { handler as deleteFile } from '../../../functions/storage/delete-file.ts
 import { handler as listFiles } from '../../../functions/storage/list-own-files.ts';
 import { handler as requestUpload } from '../../../functions/storage/request-upload.ts';
 import { handler as signLinks } from '../../../functions/storage/sign-links.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { put, type Requested } from '../../support/fixtures/files.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 

@@ -1,6 +1,5 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { countAccountMail } from '../../../shared/accounts/account-mail.ts';
 import { requestEmailToken } from '../../../shared/accounts/email-proofs.ts';
 import { userAccounts } from '../../../shared/accounts/users/users.ts';
@@ -10,6 +9,7 @@ import { plans } from '../../../shared/projects/plans.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { mailsTo, mailTo } from '../../support/clients/inbox.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { setAccountMails } from '../../support/fixtures/account-mails.ts';
 import { newProviderKey } from '../../support/fixtures/mail-project.ts';
 import { newOwnerKey } from '../../support/fixtures/owner.ts';

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as sendCode } from '../../../functions/user-auth/send-code.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { addressKeyOf, type IssuedTokens, issueTokens } from '../../../shared/accounts/email-tokens.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { codeIn, linkIn, mailAbout, mailsTo, mailTo, tokenIn } from '../../support/clients/inbox.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { changeStoredUsers, storedUsers } from '../../support/fixtures/stored-users.ts';
 import {
   claimsOf,

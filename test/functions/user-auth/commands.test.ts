@@ -12,7 +12,6 @@ import { handler as signInWithPasskey } from '../../../functions/user-auth/sign-
 import { handler as startPasskeySignIn } from '../../../functions/user-auth/start-passkey-sign-in.ts';
 import { handler as startRegistration } from '../../../functions/user-auth/start-registration.ts';
 import { handler as updateProfile } from '../../../functions/user-auth/update-profile.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { addressKeyOf, issueTokens } from '../../../shared/accounts/email-tokens.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { projectScope } from '../../../shared/persistence/item-keys.ts';
@@ -23,6 +22,7 @@ import {
   type RequestOptions,
   usePasskey,
 } from '../../support/clients/passkey-device.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { changeStoredUsers } from '../../support/fixtures/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 

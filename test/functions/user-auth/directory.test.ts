@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { handler as listDirectory } from '../../../functions/user-auth/list-directory.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { onManaged } from '../../../shared/persistence/mongo.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import type { CollectionInput } from '../../support/fixtures/project.ts';
 import { changeStoredUsers, domainProject } from '../../support/fixtures/stored-users.ts';
 import { newUsersProject, type SignIn, type UsersProject } from '../../support/fixtures/users.ts';

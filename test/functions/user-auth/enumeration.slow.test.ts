@@ -7,10 +7,10 @@ import { handler as sendCode } from '../../../functions/user-auth/send-code.ts';
 import { handler as logIn } from '../../../functions/user-auth/sign-in.ts';
 import { handler as signInByCode } from '../../../functions/user-auth/sign-in-by-code.ts';
 import { handler as verifyEmail } from '../../../functions/user-auth/verify-email.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { Answer } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { changeStoredUsers } from '../../support/fixtures/stored-users.ts';
 import { newCredentials, newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 

@@ -1,13 +1,13 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { handler as sendUserInvitation } from '../../../functions/user-auth/send-user-invitation.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { userInvitationRecords } from '../../../shared/accounts/users/invitation-records.ts';
 import { onProject } from '../../../shared/persistence/mongo.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { linkIn, mailAbout, tokenIn } from '../../support/clients/inbox.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { newProviderKey } from '../../support/fixtures/mail-project.ts';
 import type { CollectionInput } from '../../support/fixtures/project.ts';
 import { changeStoredUsers, domainProject } from '../../support/fixtures/stored-users.ts';

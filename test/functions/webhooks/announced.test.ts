@@ -1,7 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
-import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
@@ -15,6 +14,7 @@ import { postEvent } from '../../../shared/webhooks/send.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { commandsOf, listenToCommands } from '../../support/command-notes.ts';
 import { scriptDns } from '../../support/faults/scripted-dns.ts';
 import { newProject } from '../../support/fixtures/project.ts';
 import { Receiver } from '../../support/fixtures/receiver.ts';

@@ -53,13 +53,9 @@ test('no other file spells a key', () => {
   expect(sources.filter((file) => spelled.test(codeOf(file)))).toEqual(['shared/persistence/table-keys.ts']);
 });
 
-test('three files use the SDK of DynamoDB; shared/ uses its own client through table.ts', () => {
+test('two files use the SDK of DynamoDB; shared/ uses its own client through table.ts', () => {
   const speaking = sources.filter((file) => /^import (?!type )[^;]*'@aws-sdk\/client-dynamodb'/m.test(read(file)));
-  expect(speaking.sort()).toEqual([
-    'infra/local/dynamo-operations.ts',
-    'infra/local/dynamo.ts',
-    'infra/operate/doctor/stores.ts',
-  ]);
+  expect(speaking.sort()).toEqual(['infra/local/dynamo.ts', 'infra/operate/doctor/stores.ts']);
   const calling = sources.filter((file) =>
     /\bonTable\b[^;]*\bfrom '.*(?:\.\.\/persistence|\.)\/dynamo\.ts'/.test(read(file)),
   );

@@ -1,8 +1,7 @@
 import { request } from 'node:http';
-import { corsOf } from '../../../infra/local/cors.ts';
 import { closeGateway, createGateway, type GatewayOptions } from '../../../infra/local/gateway.ts';
 import { listen } from '../../../infra/local/ports.ts';
-import type { FunctionResult } from '../../../infra/local/response.ts';
+import { corsOf, type FunctionResult } from '../../../infra/local/response.ts';
 import { compileRoutes } from '../../../infra/local/router.ts';
 
 const routes = [

@@ -1,8 +1,8 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { handler } from '../../../functions/jobs/deliver-mail.ts';
 import { jobs } from '../../../functions/jobs/jobs.ts';
-import { localAccount } from '../../../infra/local/aws-account.ts';
-import { pollQueue } from '../../../infra/local/poll-queue.ts';
+import { localAccount } from '../../../infra/local/keys.ts';
+import { pollQueue } from '../../../infra/local/queues.ts';
 
 // Delivers the emails of the queue `MAIL_QUEUE_URL`, in a process that can be killed during a batch. Prints "up". Ends
 // with its standard input.
