@@ -72,7 +72,7 @@ const callers: Readonly<Record<Access, string>> = {
   anyKey: 'any key',
   publishableKey: 'publishable key',
   secretKey: 'secret key',
-  user: 'publishable key, user token',
+  user: 'user token',
   developer: 'developer',
 };
 

@@ -80,7 +80,7 @@ export const testsOfThreats: Readonly<Record<string, string>> = {
   'Listening after access has ended': 'rooms',
   'Floods of events': 'rooms',
   "Hearing other users' documents": 'nudges, tickets',
-  // threats-providers.md
+  // threats-sign-in.md, "Sign-in with providers"
   'State used twice or elsewhere': 'social-state, sign-in-attacks',
   'Unverified address from a provider': 'social-linking, linking-table, dashboard/github',
   'Exchange code used twice': 'exchange-code, dashboard/github',
