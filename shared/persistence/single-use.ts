@@ -33,7 +33,8 @@ export const consumeItem = async <T = Item>({
     {
       update: key,
       change: 'SET usedBy = :use',
-      condition: `${condition} AND (attribute_not_exists(usedBy) OR usedBy = :use)`,
+      // A delayed first attempt must not consume again what its caller has restored since.
+      condition: `${condition} AND (attribute_not_exists(usedBy) OR usedBy = :use) AND NOT contains(restored, :use)`,
       values: { ...values, use: id },
     },
     'ALL_NEW',
@@ -67,5 +68,10 @@ export const countTry = async <T = Item>(
 
 /** Undoes a consumption that had no effect; another caller's is left alone. */
 export const restoreItem = async ({ key, id }: Pick<Consumption, 'key' | 'id'>): Promise<void> => {
-  await write({ update: key, change: 'REMOVE usedBy', condition: 'usedBy = :use', values: { use: id } });
+  await write({
+    update: key,
+    change: 'REMOVE usedBy ADD restored :uses',
+    condition: 'usedBy = :use',
+    values: { use: id, uses: new Set([id]) },
+  });
 };

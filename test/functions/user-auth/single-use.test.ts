@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { onTable } from '../../../shared/persistence/dynamo.ts';
 import { consumeItem, restoreItem, type SingleUse } from '../../../shared/persistence/single-use.ts';
 import { write } from '../../../shared/persistence/table.ts';
 import { inParallel } from '../../support/clients/client.ts';
+import { type Asked, answerForAws } from '../../support/faults/aws-answers.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 /** A single-use item, valid for its kind. */
 const newItem = async (kind = 'right'): Promise<SingleUse> => {
@@ -40,5 +46,20 @@ describe('a single-use item', () => {
     expect(await consumeItem(item)).toBeDefined();
     await restoreItem(first);
     expect(await consumeItem(item)).toBeUndefined();
+  });
+
+  test('can be used again when a delayed request of the first use arrives after it was undone', async () => {
+    const item = await newItem();
+    const delayed: Asked[] = [];
+    answerForAws((asked, send) => {
+      delayed.push(asked);
+      return send(asked);
+    });
+    const first = await consumeItem(item);
+    if (!first) throw new Error('It was not used');
+    await restoreItem(first);
+    const [consumption] = delayed;
+    await expect(onTable((client) => client.send('UpdateItem', consumption?.input as never))).rejects.toThrow();
+    expect(await consumeItem(item)).toBeDefined();
   });
 });
