@@ -1,0 +1,9 @@
+import { counts } from './counts.ts';
+import { keys } from './keys.ts';
+import type { Model } from './model.ts';
+import { quotas } from './quotas.ts';
+import { records } from './records.ts';
+import { sessions } from './sessions.ts';
+import { singleUse } from './single-use.ts';
+
+export const models: readonly Model[] = [...singleUse, ...counts, ...sessions, ...keys, ...quotas, ...records];
