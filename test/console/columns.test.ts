@@ -78,7 +78,7 @@ test('a document lists how many refer to it, by field, as links to their lists',
   await page.getByText('1–2 of 2').waitFor();
 });
 
-test('a pasted id finds its document whatever the filter, and other words say what is missing', async () => {
+test('a pasted id finds its document with any filter, and other words show a hint', async () => {
   const { body } = await project.api<{ data: { items: { _id: string }[] } }>('GET', '/api/data/posts?title=one');
   await page.goto(new URL(`${path}?title=two`, page.url()).href);
   await page.getByRole('link', { name: 'two' }).waitFor();

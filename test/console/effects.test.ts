@@ -74,7 +74,7 @@ const wanted = [
 ];
 
 describe('the effects of a collection', () => {
-  test('are made of templates, are told in plain English and are saved', async () => {
+  test('are created from templates, explained in plain English and saved', async () => {
     await page.getByText('No effects yet. Add one from a template.').waitFor();
     const preview = await add('Copy a field', { 'Field to copy': 'product.price', 'Copy into': 'price' });
     expect(JSON.parse(preview)).toEqual({ on: 'create', set: { price: { $doc: 'product.price' } } });
@@ -154,7 +154,7 @@ describe('the effects of a collection', () => {
     expect(opened.problems).toEqual([]);
   });
 
-  test('say what a template needs', async () => {
+  test('name what a template needs', async () => {
     await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/products/effects`);
     await page.getByRole('button', { name: 'Copy a field' }).click();
     await page.getByRole('dialog').getByText('This needs a Ref field that points to another collection.').waitFor();

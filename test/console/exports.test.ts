@@ -71,7 +71,7 @@ test('all fields are exported as NDJSON', async () => {
   expect(problems).toEqual([]);
 });
 
-test('search words are refused with what to do instead', async () => {
+test('search words are rejected with advice', async () => {
   const { page } = opened;
   await page.goto(new URL(`${base()}?search=post`, page.url()).href);
   await page.getByRole('button', { name: 'Export', exact: true }).click();

@@ -126,7 +126,7 @@ describe('audiences and broadcasts in the console', () => {
 });
 
 describe('the mail log in the console', () => {
-  test('reloads until the mail has arrived and shows its status from the provider', async () => {
+  test('reloads until the email has arrived, and shows its status from the provider', async () => {
     const project = await newMailProject('pro');
     const { page, problems } = await openAs(browser, project.developer, `/projects/${project.id}/mail/logs`);
     await page.getByText('No email sent yet').waitFor();

@@ -93,7 +93,7 @@ describe('passkeys in the console', () => {
     expect(problems).toEqual([]);
   });
 
-  test('cancelled passkey sign-in shows a message and signs nobody in', async () => {
+  test('cancelled passkey sign-in shows a message and signs no one in', async () => {
     const { page, problems, device, list, add, signOut } = await openAccount(await newDeveloper());
     await add('Key');
     await list.getByRole('cell', { name: 'Key' }).waitFor();

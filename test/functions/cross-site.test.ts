@@ -112,7 +112,7 @@ describe('a request of another site leaves the visitor’s cookies unchanged', (
     },
   );
 
-  test('200 with set-cookie from the address that the dashboard API has itself, if the browser says so', async () => {
+  test('200 with set-cookie from the dashboard API’s own address when the browser sends same-origin', async () => {
     const origin = 'https://one-address.example';
     const from = (headers: Headers) => developerActs['sign-out-developer']?.({ origin, ...headers });
     expect(await from({ 'sec-fetch-site': 'same-origin' })).toMatchObject({ cookies: [expect.any(String)] });
@@ -125,14 +125,14 @@ describe('a plain form of another site, which needs no preflight', () => {
   const password = `pass=${randomBytes(8).toString('hex')}`;
   const form = (email: string) => `{"email":"${email}","password":"${password}"}\r\n`;
 
-  test('200 of a sign-in of a developer without set-cookie', async () => {
+  test('200 without set-cookie for the sign-in of a developer', async () => {
     const { email } = newCredentials();
     await signUpDeveloper({ email, password }, client);
     const answer = await auth('POST', 'login', { headers, body: form(email) });
     expect(answer).toMatchObject({ status: 200, cookies: [] });
   });
 
-  test('200 of a sign-in of a user without set-cookie', async () => {
+  test('200 without set-cookie for the sign-in of a user', async () => {
     const { email } = newCredentials();
     await project.signUp({ email, password });
     const answer = await call(inject('stack').baseUrl, 'POST', '/api/userAuth/login', {

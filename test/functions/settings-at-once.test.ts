@@ -23,8 +23,8 @@ const insert = (collection: string, body: unknown) => statusOf(`/api/data/${coll
 const union = (name: string) =>
   statusOf('/api/data/notes/aggregate', { body: { pipeline: [{ $unionWith: name }, { $count: 'n' }] } }, 'POST');
 
-describe('what the dashboard saved counts at once where everything runs in one process:', () => {
-  test('201 and 200 in a collection, and in joins of it, that was asked for before it was made', async () => {
+describe('changes by the dashboard take effect immediately when everything runs in one process:', () => {
+  test('201 and 200 in a collection, and in its joins, that was requested before it was created', async () => {
     expect([await insert('later', { a: 1 }), await union('later')]).toEqual([404, 404]);
     expect(await statusOf('/api/schemas/later')).toBe(404);
     await project.addCollection({ name: 'later' });
@@ -32,13 +32,13 @@ describe('what the dashboard saved counts at once where everything runs in one p
     expect(await statusOf('/api/schemas/later')).toBe(200);
   });
 
-  test('404 in one that was deleted, and in joins of it', async () => {
+  test('404 in a deleted collection and in its joins', async () => {
     expect([await insert('other', { a: 1 }), await union('other')]).toEqual([201, 200]);
     await change('DELETE', '/collections/other');
     expect([await insert('other', { a: 1 }), await union('other')]).toEqual([404, 404]);
   });
 
-  test('400 and 401 by a schema and row security that were edited', async () => {
+  test('400 and 401 when schema and row security were edited', async () => {
     const read = { key: project.publishableKey };
     expect([await insert('notes', { n: 'text' }), await statusOf('/api/data/notes', read)]).toEqual([201, 200]);
     await change('PUT', '/collections/notes', {
@@ -49,18 +49,15 @@ describe('what the dashboard saved counts at once where everything runs in one p
     expect([await insert('notes', { n: 'text' }), await statusOf('/api/data/notes', read)]).toEqual([400, 401]);
   });
 
-  test.each(['secret', 'publishable'] as const)(
-    '401 with a %s key that was rotated, 200 with the new one',
-    async (type) => {
-      const old = type === 'secret' ? project.secretKey : project.publishableKey;
-      expect(await statusOf('/api/data/notes', { key: old })).toBe(200);
-      const { key } = await change('POST', '/keys/rotate', { type, graceHours: 0 });
-      expect(await statusOf('/api/data/notes', { key: old })).toBe(401);
-      expect(await statusOf('/api/data/notes', { key: String(key) })).toBe(200);
-    },
-  );
+  test.each(['secret', 'publishable'] as const)('401 with a rotated %s key, 200 with the new one', async (type) => {
+    const old = type === 'secret' ? project.secretKey : project.publishableKey;
+    expect(await statusOf('/api/data/notes', { key: old })).toBe(200);
+    const { key } = await change('POST', '/keys/rotate', { type, graceHours: 0 });
+    expect(await statusOf('/api/data/notes', { key: old })).toBe(401);
+    expect(await statusOf('/api/data/notes', { key: String(key) })).toBe(200);
+  });
 
-  test('403 by allowed domains, and for sign-ups that were closed', async () => {
+  test('403 when allowed domains were set, and when sign-ups were closed', async () => {
     await project.addCollection({
       name: 'users',
       schema: [
@@ -79,7 +76,7 @@ describe('what the dashboard saved counts at once where everything runs in one p
     expect(await statusOf('/api/data/notes', { key })).toBe(200);
   });
 
-  test('200 with a signing key that was rotated, and with the secret of a webhook', async () => {
+  test('200 when a signing key was rotated, and with a new webhook secret', async () => {
     const keyIds = async () => {
       const { body } = await project.api<{ keys: { kid: string }[] }>('GET', `/api/userAuth/jwks/${project.id}`);
       return body.keys.map(({ kid }) => kid);
@@ -95,7 +92,7 @@ describe('what the dashboard saved counts at once where everything runs in one p
     expect(await tell()).toBe(200);
   });
 
-  test('401 with the keys of a project that was deleted, 404 for its signing keys', async () => {
+  test('401 with the keys of a deleted project, 404 for its signing keys', async () => {
     expect(await statusOf('/api/data/notes')).toBe(200);
     expect(await statusOf(`/api/userAuth/jwks/${project.id}`)).toBe(200);
     await change('DELETE', '');

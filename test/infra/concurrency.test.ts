@@ -41,14 +41,11 @@ describe('concurrency of an account', () => {
     expect([ownUrl, forQueue(2), withheld, most]).toEqual([undefined, undefined, 0, account]);
   });
 
-  test.each([1, 551])(
-    'a cluster of %d connections is refused, as Lambda could not be kept below them',
-    (connections) => {
-      expect(() => concurrencyOf(1000, connections, queues)).toThrow(
-        'mongoConnections must be 0 (unbounded) or at least 552',
-      );
-    },
-  );
+  test.each([1, 551])('a cluster of %d connections is rejected, because Lambda could exceed them', (connections) => {
+    expect(() => concurrencyOf(1000, connections, queues)).toThrow(
+      'mongoConnections must be 0 (unbounded) or at least 552',
+    );
+  });
 
   test('leaves the minimum of Lambda when the cluster has the fewest accepted connections', () => {
     const { withheld } = concurrencyOf(1000, 552, queues);

@@ -9,7 +9,7 @@ const inStack = (name: string, type: string): readonly Resource[] => [
 test.each([
   ['PublicApi', 'api.example.com'],
   ['DashboardApi', 'dashboard-api.example.com'],
-])('%s answers at %s by TLS 1.2', (stack, name) => {
+])('%s responds at %s with TLS 1.2', (stack, name) => {
   const [domain] = inStack(stack, 'AWS::ApiGatewayV2::DomainName');
   expect(domain?.Properties).toMatchObject({
     DomainName: name,

@@ -55,7 +55,7 @@ test('package is complete when several processes download it at the same time', 
 test.each([
   ['has another hash than the lock file says', { integrity: 'sha512-other' }, pack],
   ['does not come', {}, () => Promise.reject(new Error('E404 not found'))],
-] as const)('a package that %s is refused, with what to do, and nothing is kept', async (_what, changes, how) => {
+] as const)('a package that %s is rejected with advice, and nothing is kept', async (_what, changes, how) => {
   const fetched = fetchPackage(locked(changes), cache, how);
   await expect(fetched).rejects.toThrow(DeployProblem);
   await expect(fetched).rejects.toThrow('deploy from Linux x64');

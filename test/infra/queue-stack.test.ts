@@ -63,16 +63,13 @@ const deliver = functionOf('deliver-mail');
 test.each([
   ['deliver-mail', 'Mail', 2],
   ['run-task', 'Work', 5],
-] as const)(
-  '%s gets batches of which it may report single messages as failed, in few runs at once',
-  (job, queue, runs) => {
-    expect(mappingOf(queue)?.Properties).toMatchObject({
-      BatchSize: jobs[job].starts.batchSize,
-      FunctionResponseTypes: ['ReportBatchItemFailures'],
-      ScalingConfig: { MaximumConcurrency: runs },
-    });
-  },
-);
+] as const)('%s gets batches with reports per message, in few concurrent runs', (job, queue, runs) => {
+  expect(mappingOf(queue)?.Properties).toMatchObject({
+    BatchSize: jobs[job].starts.batchSize,
+    FunctionResponseTypes: ['ReportBatchItemFailures'],
+    ScalingConfig: { MaximumConcurrency: runs },
+  });
+});
 
 test.each([
   ['deliver-mail', mail],

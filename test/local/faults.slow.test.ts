@@ -168,7 +168,7 @@ describe('503 within 6 s and recovery without a restart when MongoDB', () => {
     await expectRecovered();
   });
 
-  test('refuses connections; a token whose refresh failed is valid afterwards', async () => {
+  test('rejects connections; a token whose refresh failed is valid afterwards', async () => {
     const token = (await refresh(stack.unusedRefreshToken())).body.refreshToken;
     await stack.mongo.proxy.refuse();
     const [refused, ...answers] = await Promise.all([refreshUntilRefused(token), sweep(stack), crowd()]);

@@ -108,7 +108,7 @@ test('unexpected error is printed with its cause', () => {
   expect(textOf(new StartProblem('Make room', { cause }))).toBe('Make room');
 });
 
-test('files of collections are closed when nobody has used them for half a minute', async () => {
+test('files of collections are closed when they were unused for half a minute', async () => {
   const { client } = await start();
   const [pid = 0] = await engines();
   for (let n = 0; n < 800; n += 1) {

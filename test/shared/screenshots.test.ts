@@ -6,11 +6,11 @@ import { pictureOf, screens, shownPictures, themes, widths } from '../../scripts
 const root = path.resolve(import.meta.dirname, '../..');
 
 describe('docs/console', () => {
-  test('has the pictures that guides show, and no other', () => {
+  test('has only the images that guides show', () => {
     expect(readdirSync(path.join(root, 'docs/console')).sort()).toEqual([...shownPictures].sort());
   });
 
-  test('has pictures of screens that the script takes', () => {
+  test('has only images of screens that the script takes', () => {
     const taken = screens.flatMap(({ name }) =>
       themes.flatMap((theme) => widths.map((width) => pictureOf(name, theme, width))),
     );

@@ -218,7 +218,7 @@ describe('a sign-in with a GitHub account', () => {
     expect((await auth('GET', 'me', { token })).status).toBe(401);
   });
 
-  test('finds the linked developer by the identity, whatever the current address is', async () => {
+  test('finds the linked developer by the identity when the address has changed', async () => {
     const first = profile(`${randomBytes(8).toString('hex')}@example.com`);
     const { account } = await linkDeveloper(first);
     const other = await newDeveloper();

@@ -17,7 +17,7 @@ const counted = async ({ projectId, day }: ReturnType<typeof newPlace>) => {
 const shapes = (count: number, from = 0) =>
   Array.from({ length: count }, (_, n) => ({ shape: `shape ${from + n}`, lists: 1, ms: 200 }));
 
-test('a day counts the first 100 shapes of slow lists and continues with them, whatever fields callers filter by', async () => {
+test('a day counts only the first 100 shapes of slow lists when callers filter by any fields', async () => {
   const place = newPlace();
   const note = (fields: readonly string[]): Promise<void> =>
     currentRequest.run({ requestId: 'r', route: 'list-documents', databaseMs: 0, projectId: place.projectId }, () => {

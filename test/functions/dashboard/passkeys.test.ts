@@ -94,7 +94,7 @@ describe('a passkey of a developer', () => {
     expect((await rename(token, _id, { name: 'Key' })).status).toBe(200);
   });
 
-  test('403 SCOPE_REQUIRED for a personal access token, whatever its scopes are', async () => {
+  test('403 SCOPE_REQUIRED for a personal access token with any scopes', async () => {
     const developer = await newDeveloper();
     const { token } = await newPersonalToken(developer, ['account:read']);
     const scopeRequired = { status: 403, body: { code: 'SCOPE_REQUIRED' } };

@@ -131,7 +131,7 @@ describe('the rejected requests of a project', () => {
     expect(second.total).toBe(all.total);
   });
 
-  test('400 for a time that is none', async () => {
+  test('400 for an invalid time', async () => {
     const path = `/api/projects/${project.id}/refusals?since=yesterday`;
     const { status, body } = await project.developer.dashboard('GET', path);
     expect(status).toBe(400);
@@ -146,7 +146,7 @@ describe('the rejected requests of a project', () => {
     expect((await refusals()).items[0]?.code).toBe('SECRET_KEY_REQUIRED');
   });
 
-  test('are written at once after a pause, then together, without a write of their own', async () => {
+  test('are written immediately after a pause, and then together', async () => {
     const start = Date.now() + 100_000;
     const now = vi.spyOn(clock, 'now').mockReturnValue(start);
     await flushTally();

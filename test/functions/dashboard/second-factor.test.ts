@@ -53,7 +53,7 @@ describe('an authenticator app of a developer', () => {
     for (const text of [secret, ...recoveryCodes]) expect(kept).not.toContain(text);
   });
 
-  test('403 SCOPE_REQUIRED for a personal access token, whatever its scopes are', async () => {
+  test('403 SCOPE_REQUIRED for a personal access token with any scopes', async () => {
     const developer = await newDeveloper();
     const { token } = await newPersonalToken(developer, ['account:read']);
     const refused = { status: 403, body: { code: 'SCOPE_REQUIRED' } };

@@ -199,7 +199,7 @@ describe('a revoked session', () => {
     expect(await endSession(scope, userId, sessionId)).toBe(false);
   });
 
-  test('never becomes active again, in whatever order rotations and a revocation run', async () => {
+  test('never becomes active again when rotations and a revocation run in any order', async () => {
     const { scope, userId, sessionId, refreshToken } = await newSession();
     const tokens = [refreshToken];
     await inParallel(50, async (index) => {

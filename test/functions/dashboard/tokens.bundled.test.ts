@@ -134,7 +134,7 @@ describe('a token', () => {
     });
   });
 
-  test('403 SCOPE_REQUIRED for account routes, whatever its scopes are', async () => {
+  test('403 SCOPE_REQUIRED for account routes with any scopes', async () => {
     const { token, _id } = await newPersonalToken(developer, scopes);
     const acts: [string, string, unknown?][] = [
       ['GET', '/api/auth/tokens'],

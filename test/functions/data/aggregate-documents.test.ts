@@ -569,7 +569,7 @@ describe('row security', () => {
     expect(answer).toMatchObject({ status: 404, body: { code: 'COLLECTION_NOT_FOUND' } });
   });
 
-  test('200 for a join after a failed join of a missing collection, whatever its name is', async () => {
+  test('200 for a join after a failed join of a missing collection with any name', async () => {
     expect((await aggregate('buyers', [{ $unionWith: 'feed\norders' }])).status).toBe(404);
     expect((await aggregate('buyers', [{ $unionWith: 'feed' }, { $unionWith: 'orders' }])).status).toBe(200);
   });

@@ -263,7 +263,7 @@ describe('a batch', () => {
     expect((await batch([change(1), change(2)])).status).toBe(200);
   });
 
-  test('the refused write with the lowest index decides', async () => {
+  test('the rejected write with the lowest index decides', async () => {
     const { status, body } = await batch([
       inserting('orders', { total: 1 }),
       update('orders', missing, { total: 1 }),
@@ -356,7 +356,7 @@ describe('the undo of a batch', () => {
     expect(await get('products', product)).toMatchObject({ stock: 6, tags: ['a', 'x'] });
   });
 
-  test('409 BATCH_PARTLY_DONE lists the refused write, then those that stay', async () => {
+  test('409 BATCH_PARTLY_DONE lists the rejected write, then those that stay', async () => {
     const product = await insert('products', { stock: 10 });
     beforeChange('insertOne', 2, () =>
       project.api('PATCH', `/api/data/products/${product}`, { body: { note: 'theirs' } }),
@@ -480,7 +480,7 @@ describe('the rights of a batch', () => {
     }
   });
 
-  test('403 NOT_OWNER for the document of another user, whatever its condition says', async () => {
+  test('403 NOT_OWNER for the document of another user with any condition', async () => {
     const note = await insert('notes', { a: 1 }, ann);
     for (const a of [1, 2]) {
       const { status, body } = await batch([update('notes', note, { b: 1 }, { where: { a } })], bob);

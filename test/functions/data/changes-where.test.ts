@@ -153,7 +153,7 @@ test('200 with only the caller’s documents in a private collection and under r
   ]);
 });
 
-test('400 INVALID_POSITION for a position of another where or of none', async () => {
+test('400 INVALID_POSITION for a position of another where or without one', async () => {
   const name = await fed();
   const [plain, bound] = [(await ask(name, '')).body.data.next, await now(name, open)];
   const invalid = { status: 400, body: { code: 'INVALID_POSITION' } };

@@ -121,7 +121,7 @@ describe('set on create', () => {
     ['total', { total: 25 }],
     ['name', { name: 'cup x' }],
     ['at', { at: null }],
-  ])('403 FIELD_PROTECTED for a user who sends %s, before the effect could refuse', async (field, extra) => {
+  ])('403 FIELD_PROTECTED for a user who sends %s, before the effect could reject it', async (field, extra) => {
     const body = { product: '1'.repeat(24), quantity: 2, ...extra };
     expect(await api('POST', 'orders', ann, body)).toMatchObject({
       status: 403,
@@ -336,7 +336,7 @@ describe('set on update', () => {
     [{ $inc: { edits: 1 } }],
     [{ $unset: ['publishedAt'] }],
     [{ publishedAt: '2026-01-01T00:00:00Z' }],
-  ])('403 FIELD_PROTECTED for %j by a user, whatever the condition says', async (body) => {
+  ])('403 FIELD_PROTECTED for %j by a user with any condition', async (body) => {
     const made = await post(`Protected ${JSON.stringify(body).length}`);
     expect(await api('PATCH', `posts/${made._id}`, ann, body)).toMatchObject({
       status: 403,

@@ -64,7 +64,7 @@ describe('in a full database', () => {
     expect(await ask(updateDocument, { body })).toMatchObject({ status: 200 });
   });
 
-  test('404 for an update when the document is missing, whatever it adds', async () => {
+  test('404 for an update when the document is missing', async () => {
     const params = { collectionName: 'notes', id: 'f'.repeat(24) };
     expect((await ask(updateDocument, { params, body: { done: true } })).status).toBe(404);
   });

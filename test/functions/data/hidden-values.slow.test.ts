@@ -265,7 +265,7 @@ describe.each(modes)('in %s', (_title, rls) => {
     }
   };
 
-  describe('the database examines the same whatever hidden documents hold', () => {
+  describe('the database examines the same number of documents for any hidden documents', () => {
     beforeAll(async () => {
       await hide(true);
       await walk(told);
@@ -279,7 +279,7 @@ describe.each(modes)('in %s', (_title, rls) => {
     });
   });
 
-  describe('the database examines the same whatever hidden trashed documents hold', () => {
+  describe('the database examines the same number of documents for any hidden trashed documents', () => {
     const open = {
       name: 'open',
       schema: [{ key: 'task', type: 'String', searchable: true }],

@@ -213,7 +213,7 @@ describe('reads that take long because of a caller’s conditions', () => {
     expect(await list(slowPattern)).toMatchObject({ status: 400, body: { code: 'QUERY_TIMEOUT' } });
   });
 
-  test('400 QUERY_TIMEOUT when the database answers pings but not the read', async () => {
+  test('400 QUERY_TIMEOUT when the database responds to pings but not to the read', async () => {
     const third = await newProject(collections);
     const { command } = Db.prototype;
     const silent = vi.spyOn(Db.prototype, 'command').mockImplementation(function (this: Db, sent, options) {
@@ -276,7 +276,7 @@ describe('reads that the database cannot end in time because one document takes 
     }
   });
 
-  test('400 QUERY_TIMEOUT for a write when the database answers pings but not its condition', async () => {
+  test('400 QUERY_TIMEOUT for a write when the database responds to pings but not to its condition', async () => {
     const project = await newProject([{ name: 'posts' }]);
     const { body } = await project.api<{ _id: string }>('POST', '/api/data/posts', { body: { text: 'aaa' } });
     const write = (pattern: string) =>

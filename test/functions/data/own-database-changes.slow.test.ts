@@ -138,7 +138,7 @@ describe('the changes of a collection in the project’s own database', () => {
     for (const step of steps) expect(await run(external, step)).toEqual(await run(managed, step));
   });
 
-  test('are read from the primary with majority read concern, whatever the URI prefers', async () => {
+  test('are read from the primary with majority read concern when the URI prefers another', async () => {
     const project = await newProject([{ name: 'fed', changes: true }]);
     await connect(project, 'preferring', 'readPreference=secondary&readConcernLevel=local&directConnection=true');
     const id = await create(project);

@@ -206,7 +206,7 @@ describe('where in the URL', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_FILTER', errors: [{ field: 'where' }] } });
   });
 
-  test('400 for over 8 KiB as sent, 200 for exactly 8 KiB, whatever the decoded size is', async () => {
+  test('400 for over 8 KiB as sent, 200 for exactly 8 KiB with any decoded size', async () => {
     const filler = (length: number) =>
       `where=%7B%22title%22:%22${'%20'.repeat(Math.floor(length / 3))}${'a'.repeat(length % 3)}%22%7D`;
     const room = 8 * 1024 - (filler(0).length - 'where='.length);

@@ -124,7 +124,7 @@ const recordOf = (body: string): SQSRecord => ({
 
 const eventOf = (...bodies: string[]): SQSEvent => ({ Records: bodies.map(recordOf) });
 
-describe('a mail that was accepted', () => {
+describe('an accepted email', () => {
   test('an email costs one write and one message when it is accepted', async () => {
     expect(await commandsOf(() => queueMail(mailFor(newAddress())))).toEqual([
       'mongodb insert',
@@ -175,7 +175,7 @@ describe('a mail that was accepted', () => {
     expect(await mailsTo(to)).toHaveLength(1);
   });
 
-  test('is left to the run that has it, and taken over where that one died; the provider then knows it', async () => {
+  test('is sent by one run, and by another one when that was killed; the provider recognises the repeat', async () => {
     // No event reports it, because a late one would change the log again.
     const { to, id } = await heldMail(`silent+${randomBytes(6).toString('hex')}@resend.dev`);
     const before = await logFor(to);
@@ -212,7 +212,7 @@ describe('a mail that was accepted', () => {
   });
 });
 
-describe('where the provider has trouble', () => {
+describe('when the provider fails with', () => {
   test.each([
     ['429', [429]],
     ['500', [500]],
@@ -292,13 +292,13 @@ describe('where the provider has trouble', () => {
   });
 });
 
-describe('a message that is no mail', () => {
+describe('a malformed message', () => {
   test.each(['', 'x', '{"$ne":null}', '0'.repeat(24)])('"%s" is dropped', async (body) => {
     expect(await handler(eventOf(body))).toEqual({ batchItemFailures: [] });
   });
 });
 
-describe('where the queue is down', () => {
+describe('when the queue is down', () => {
   test('503 SERVICE_UNAVAILABLE; the email is sent when the queue is available again', async () => {
     const to = newAddress();
     delivering = true;
@@ -318,7 +318,7 @@ describe('where the queue is down', () => {
     expect(await mailsTo(to)).toHaveLength(1);
   });
 
-  test('503 SERVICE_UNAVAILABLE where it is silent', async () => {
+  test('503 SERVICE_UNAVAILABLE when it does not respond', async () => {
     way.hang();
     await expect(queueMail(mailFor(newAddress()))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     await way.heal();

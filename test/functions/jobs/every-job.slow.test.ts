@@ -89,7 +89,7 @@ describe.each(works.filter(({ inPages }) => !inPages))('$name that fails', (work
     expect(await doneOf([first as Due, ...others])).toEqual([1, 1, 1]);
   });
 
-  test('again and again ends as it is to', async () => {
+  test('has its final outcome when it fails repeatedly', async () => {
     const { rounds, end } = work.givenUp ?? { rounds: 15, end: undefined };
     const [due] = await add(work, 1);
     const mend = await due?.breakIt();
@@ -103,7 +103,7 @@ describe.each(works.filter(({ inPages }) => !inPages))('$name that fails', (work
   });
 });
 
-test.each(works.filter(({ tries }) => tries))('$name that fails comes again later each time', async (work) => {
+test.each(works.filter(({ tries }) => tries))('$name is retried later each time when it fails', async (work) => {
   const [due] = await add(work, 1);
   const mend = await due?.breakIt();
   const delays: number[] = [];
@@ -113,7 +113,7 @@ test.each(works.filter(({ tries }) => tries))('$name that fails comes again late
   mend?.();
 });
 
-test('every job that works on something durable is among them', () => {
+test('the list has every job that works on stored data', () => {
   const verifiers = ['verify-database-a', 'verify-database-b'];
   // The sweep, which is one of these jobs, removes unfinished image sizes.
   const serving = ['make-size', 'serve-file', 'serve-page'];

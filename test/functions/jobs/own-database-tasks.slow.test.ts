@@ -47,8 +47,8 @@ const messageOf = ({ _id }: { readonly _id: ObjectId }, times: number): SQSEvent
 const collection = (name: string) => own.client.db('own').collection(name);
 const monthAgo = new Date(Date.now() - 31 * 86_400_000);
 
-describe('in a database of the developer’s own', () => {
-  test('the purge removes what was trashed 30 days ago, whatever its id, and nothing that others have there', async () => {
+describe('in a customer’s database', () => {
+  test('a purge removes documents with any id that were trashed 30 days ago, and nothing of other programs', async () => {
     await addTrashed(await domainProject(project), 'notes', 1500, 31);
     await collection('notes').insertMany([
       { _id: 'a name' as never, isDeleted: true, deletedAt: monthAgo },
@@ -63,7 +63,7 @@ describe('in a database of the developer’s own', () => {
     expect(await collection('theirs').countDocuments()).toBe(1);
   });
 
-  test('an export has the documents of every kind of id, an import puts documents there', async () => {
+  test('an export has documents with every kind of id, and an import stores documents there', async () => {
     const ids = [5, 'five', new ObjectId(), null, { a: 5 }];
     await collection('mixed').insertMany(
       ids.flatMap((_id, n) => [
@@ -86,7 +86,7 @@ describe('in a database of the developer’s own', () => {
     expect(await collection('notes').countDocuments({ n: 'imported' })).toBe(2);
   });
 
-  test('the trash is left alone where another database was emptied, which is emptied once the project is back', async () => {
+  test('emptying the trash of another database is postponed until the project uses that database again', async () => {
     const moved = await newProject([{ name: 'notes' }]);
     const before = await domainProject(moved);
     await addTrashed(before, 'notes', 1500, 1);
@@ -109,7 +109,7 @@ describe('in a database of the developer’s own', () => {
     expect([await stored(before, 'notes'), await stored(now, 'notes')]).toEqual([0, 3]);
   });
 
-  test('an export from one that is down is no error and no dead letter of ours: the clock finds it again', async () => {
+  test('an export causes no error and no dead letter when the database is down, and the schedule retries it', async () => {
     const held = await heldExport(project.id, 'mixed');
     const [errors, warnings] = [vi.spyOn(log, 'error'), vi.spyOn(log, 'warn')];
     await own.proxy.refuse();
@@ -130,7 +130,7 @@ describe('in a database of the developer’s own', () => {
   test.each([
     ['refuses connections', () => own.proxy.refuse()],
     ['is silent', () => Promise.resolve(own.proxy.hang())],
-  ])('one that %s keeps no other project waiting for its purge', async (what, fail) => {
+  ])('a database that %s does not delay the purge of other projects', async (what, fail) => {
     const theirs = await domainProject(managed);
     await addTrashed(theirs, 'notes', 10, 31);
     // Not yet: a run of the service would begin before the one here.

@@ -126,7 +126,7 @@ describe('the purge of a project', () => {
     expect(before - (await databaseUsed(domain))).toBeGreaterThan(300 * 10_000);
   });
 
-  test('is served by the index of the trash, and where there is nothing asks once a collection', async () => {
+  test('uses the index of the trash, with one query per collection when the trash is empty', async () => {
     await addTrashed(domain, 'notes', 50, 31);
     await addTrashed(domain, 'notes', 50, 10);
     const plans = await plansOf(domain, () => purgeProject(domain));
@@ -217,7 +217,7 @@ describe('the purge of a project', () => {
     expect(await stored(domain, 'notes')).toBe(0);
   });
 
-  test('that another run has taken over meanwhile leaves to that when the next one is due', async () => {
+  test('does not reschedule the next one when another run has taken over', async () => {
     await addTrashed(domain, 'notes', 10, 31);
     const theirs = new Date(Date.now() + hourMs / 2);
     afterFirstBatch(() =>
@@ -243,7 +243,7 @@ describe('the purge of a project', () => {
     expect(await stored(domain, 'users')).toBe(1);
   });
 
-  test('of one that is gone does nothing', async () => {
+  test('does nothing when the project was deleted', async () => {
     await expect(runPurge('f'.repeat(24))).resolves.toBeUndefined();
   });
 });
@@ -268,7 +268,7 @@ describe('a failure', () => {
     expect([await stored(domain, 'notes'), await stored(theirs, 'notes')]).toEqual([0, 0]);
   });
 
-  test('of an own database is its owner’s to mend: the next day it is asked again', async () => {
+  test('of a customer’s database is retried the next day', async () => {
     const external = { kind: 'external', encryptedUri: 'none', host: 'db.example.com' };
     await onControl((db) =>
       db.collection('projects').updateOne({ _id: new ObjectId(project.id) }, { $set: { placement: external } }),
@@ -277,7 +277,7 @@ describe('a failure', () => {
     expect(hoursFromNow(await purgeDueAt(domain))).toBeGreaterThan(20);
   });
 
-  test('to be understood is no reason to see a message again', async () => {
+  test('to parse a message does not requeue it', async () => {
     const event = taskEvent(domain);
     for (const body of ['', '{}', '{"task":"purge-trash"}', '{"task":"other","projectId":"x"}', 'purge-trash']) {
       const records = event.Records.map((record) => ({ ...record, body }));

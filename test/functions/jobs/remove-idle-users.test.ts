@@ -89,7 +89,7 @@ describe('an anonymous user', () => {
     await receiver.close();
   });
 
-  test('stays for good once upgraded, and others are never looked at', async () => {
+  test('is kept after an upgrade, and other users are never checked', async () => {
     const [upgraded, plain] = [await enter(), await project.newUser()];
     const options = { token: upgraded.accessToken, body: newCredentials() };
     expect((await project.auth('POST', 'anonymous/upgrade', options)).status).toBe(200);

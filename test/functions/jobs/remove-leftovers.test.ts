@@ -118,7 +118,7 @@ describe('an interrupted deletion of users', () => {
   test.each([
     ['the job', () => removeAbandonedCollections()],
     ['the next creation', ({ project }: OwnProject) => createCollection(project, 'users', users)],
-  ])('ends every session where %s finishes it', async (_who, finish) => {
+  ])('ends every session when %s finishes it', async (_who, finish) => {
     const project = await makeProject(['users']);
     await newPerson(project);
     const before = await itemsAt(`p#${project.id}`);
@@ -134,7 +134,7 @@ describe('an interrupted deletion of users', () => {
 });
 
 describe('a drop without a response of the database', () => {
-  test('503, and the name stays taken for as long as it may go on', async () => {
+  test('503, and the name stays taken as long as the drop can continue', async () => {
     const project = await makeProject(['notes']);
     const drop = vi.spyOn(Db.prototype, 'dropCollection').mockRejectedValueOnce(new MongoNetworkError('silent'));
     const lost = deleteCollection(project.project, 'notes');
@@ -162,7 +162,7 @@ describe('a drop without a response of the database', () => {
   });
 });
 
-describe('a deletion in a database of the project’s own', () => {
+describe('a deletion in a customer’s database', () => {
   let own: OwnDatabase;
 
   beforeAll(async () => {
@@ -179,7 +179,7 @@ describe('a deletion in a database of the project’s own', () => {
   const has = async (name: string): Promise<boolean> =>
     (await own.client.db(name).listCollections({ name: 'notes' }).toArray()).length > 0;
 
-  test('drops there once; what its owner makes under that name afterwards stays', async () => {
+  test('drops the collection one time; a later one with the same name stays', async () => {
     const project = await makeProject(['notes']);
     const owned = placedIn(project, 'first');
     await own.client.db('first').createCollection('notes');
@@ -190,7 +190,7 @@ describe('a deletion in a database of the project’s own', () => {
     expect(await has('first')).toBe(true);
   });
 
-  test('that was cut short drops nothing in another one that the project has by then', async () => {
+  test('drops nothing in another database when it was interrupted and the project has moved', async () => {
     const project = await makeProject(['notes']);
     for (const name of ['before', 'after']) await own.client.db(name).createCollection('notes');
     vi.spyOn(Db.prototype, 'dropCollection').mockRejectedValueOnce(new MongoNetworkError('silent'));
@@ -204,7 +204,7 @@ describe('a deletion in a database of the project’s own', () => {
 });
 
 describe('a project that was deleted', () => {
-  test('is left alone for as long as anything may still be written into it; then its statistics go too', async () => {
+  test('is kept as long as functions can still write to it, and then removed with its statistics', async () => {
     const project = await makeProject(['notes']);
     await write({ put: statsKey('requests', project.id, '2026-01-01') });
     await deleteProject(await project.owned());

@@ -63,7 +63,7 @@ const nextOf = async (QueueUrl = ''): Promise<SQSEvent> => {
 /** As `invoke` names every request. */
 const requestId = 'test-request';
 
-describe('lines of a job carry the id of the request that asked for it', () => {
+describe('log lines of a job have the id of the request that started it', () => {
   test('an email that is delivered', async () => {
     const mail = { to: 'ada@example.com', subject: 'Hello', text: 'Hello' };
     await linesOf(() => invoke(sendMail, { key: project.secretKey, method: 'POST', body: mail }));
@@ -86,7 +86,7 @@ describe('lines of a job carry the id of the request that asked for it', () => {
     for (const line of lines) expect(line).toMatchObject({ job: 'deliver-mail', requestId });
   });
 
-  test('a purge of the trash, and what it queues for itself', async () => {
+  test('a purge of the trash, and its continuation', async () => {
     await addTrashed(await domainProject(project), 'notes', 1001, 0);
     const params = { projectId: project.id, collectionName: 'notes' };
     const { token } = project.developer;
@@ -125,7 +125,7 @@ describe('lines of a job carry the id of the request that asked for it', () => {
     ]);
   });
 
-  test('but not what the clock has queued', async () => {
+  test('but not jobs of the schedule', async () => {
     const body = JSON.stringify({ task: 'purge-trash', projectId: project.id });
     const record = { messageId: 'a', receiptHandle: 'none', body, attributes: { ApproximateReceiveCount: '1' } };
     const lines = await linesOf(() => runTask({ Records: [record] } as unknown as SQSEvent));

@@ -69,7 +69,7 @@ beforeAll(async () => {
 });
 
 describe('a public file', () => {
-  test('is found where the function leads, and its type, its cache rule and ranges are those of files', async () => {
+  test('is at the address of the redirect, with type, cache rule and ranges', async () => {
     const served = await ask(`/${publicPath}`);
     expect(served).toMatchObject({
       statusCode: 302,
@@ -102,7 +102,7 @@ describe('a public file', () => {
     },
   );
 
-  test('is described to HEAD by an address that opens for HEAD alone', async () => {
+  test('redirects HEAD to an address that accepts only HEAD', async () => {
     const served = await ask(`/${publicPath}`, 'HEAD');
     expect(served.statusCode).toBe(302);
     const found = await follow(served, 'HEAD');
@@ -143,7 +143,7 @@ describe('a public file', () => {
 });
 
 describe('a private file', () => {
-  test('is found with a link, by an address that does not outlast the link', async () => {
+  test('is found with a link, at an address that expires with the link', async () => {
     const served = await ask(await linkTo(privatePath));
     expect(served).toMatchObject({ statusCode: 302, headers: { 'cache-control': 'private, max-age=240' } });
     const found = await follow(served);
@@ -244,8 +244,8 @@ test('a private image is found by none of 300 attacks in any decoding of their a
   expect((await ask(link)).statusCode).toBe(302);
 });
 
-describe('a size of a picture', () => {
-  test('is made for 50 readers at once, and the next ones are led to it', async () => {
+describe('an image size', () => {
+  test('is created one time for 50 concurrent readers, and reused', async () => {
     const address = `/${publicPath}?w=64&format=webp`;
     const served = await inParallel(50, () => ask(address));
     for (const { statusCode, headers, body } of served) {
@@ -264,7 +264,7 @@ describe('a size of a picture', () => {
     expect((await sharp(Buffer.from(await found.arrayBuffer())).metadata()).format).toBe('webp');
   });
 
-  test('of a private one is opened by a link to that size alone', async () => {
+  test('of a private image opens only with a link to that size', async () => {
     const path = await upload(picture, 'image/png', 'private');
     const link = await linkTo(path, 600, '?w=64');
     expect(await ask(link)).toMatchObject({ statusCode: 200, headers: { 'cache-control': 'private, max-age=300' } });
@@ -273,7 +273,7 @@ describe('a size of a picture', () => {
     expect(codeOf(await ask(`/${path}?w=64`))).toEqual([404, 'FILE_NOT_FOUND']);
   });
 
-  test('400 INVALID_SIZE when there is no such size', async () => {
+  test('400 INVALID_SIZE when the size is not offered', async () => {
     expect(codeOf(await ask(`/${publicPath}?w=65`))).toEqual([400, 'INVALID_SIZE']);
   });
 
@@ -282,7 +282,7 @@ describe('a size of a picture', () => {
     expect(codeOf(await ask(`/${path}?w=64`))).toEqual([415, 'NOT_AN_IMAGE']);
   });
 
-  test('404 FILE_NOT_FOUND when the table knows the file and the bucket has lost it', async () => {
+  test('404 FILE_NOT_FOUND when the table has the file and the bucket does not', async () => {
     const path = await upload(picture, 'image/png', 'public');
     await removeObject(fileKey(path, 'public'));
     expect(codeOf(await ask(`/${path}?w=64`))).toEqual([404, 'FILE_NOT_FOUND']);

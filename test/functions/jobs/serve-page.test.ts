@@ -89,7 +89,7 @@ test.each([
   ['/nothing', { accept: '*/*' }],
   ['/api', browser],
   ['/api/projects', browser],
-])('404 NOT_FOUND when %s is asked with %j', async (path, headers) => {
+])('404 NOT_FOUND for %s with %j', async (path, headers) => {
   const served = await ask(path, headers);
   expect([served.statusCode, JSON.parse(served.body)]).toMatchObject([404, { success: false, code: 'NOT_FOUND' }]);
   expect(served.headers).toMatchObject({ 'cache-control': 'no-store' });

@@ -21,7 +21,7 @@ afterEach(() => {
 
 const refused = () => Promise.reject(new MongoServerError({ message: 'not authorized', code: 13 }));
 
-describe('whatever fails again and again', () => {
+describe('a removal that fails repeatedly', () => {
   test('other projects are removed when one removal fails repeatedly', async () => {
     const stuck: OwnProject[] = [];
     for (let count = 0; count < 20; count++) stuck.push(await makeProject());

@@ -41,8 +41,8 @@ const record = () =>
 const cutBeforeTheRecord = () =>
   vi.spyOn(Collection.prototype, 'findOneAndUpdate').mockRejectedValueOnce(new MongoNetworkError('connection closed'));
 
-describe('503 for an edit that is cut short', () => {
-  test('before it is written down: the job drops the index that no schema has', async () => {
+describe('503 for an interrupted edit', () => {
+  test('before its schema is stored: the job drops the new index', async () => {
     cutBeforeTheRecord();
     await expect(edit(unique)).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
     vi.restoreAllMocks();
@@ -56,7 +56,7 @@ describe('503 for an edit that is cut short', () => {
     expect(await tidyEditedCollections()).toBe(0);
   });
 
-  test('after it is written down: the job drops the index that was given up', async () => {
+  test('after its schema is stored: the job drops the old index', async () => {
     await edit(unique);
     vi.spyOn(Collection.prototype, 'dropIndex').mockRejectedValueOnce(new MongoNetworkError('connection closed'));
     await expect(edit(plain)).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
@@ -81,7 +81,7 @@ test('an edit for searches returns when it is stored, and the job builds the ind
   expect((await indexes()).filter(({ name }) => String(name).startsWith('basalt_search'))).toHaveLength(1);
 });
 
-describe('nothing is left to the job', () => {
+describe('an edit leaves no work for the job', () => {
   test.each([
     ['by an edit that ends', () => edit(unique), {}],
     ['409 by one that is refused', () => insertTwo().then(() => edit({ ...unique, force: true })), 'SCHEMA_CONFLICT'],

@@ -54,7 +54,7 @@ describe('the purge of an own database', () => {
     await own.stop();
   });
 
-  test('that a run does not end waits for the schedule, and so do all others within the hour', async () => {
+  test('waits for the schedule when a run does not finish it, like all others within the hour', async () => {
     const domain = await domainProject(project);
     await addTrashed(domain, 'notes', 2500, 31);
     await runPurge(project.id, 1);
@@ -110,7 +110,7 @@ describe('transfers of one owner', () => {
     expect(await stateOf(theirs)).toMatchObject({ state: 'done' });
   });
 
-  test('have their turn one after the other, each queued by one that ends', async () => {
+  test('run one after the other, each queued by the previous one', async () => {
     const [a, b, c] = [
       await heldImport(first.id, 'a', '{"n":1}'),
       await heldExport(first.id, 'b'),
@@ -129,7 +129,7 @@ describe('transfers of one owner', () => {
     expect(await stateOf(c)).toEqual({ state: 'done', waits: undefined });
   });
 
-  test('leave their turn to another where they are cancelled, deleted or out of time', async () => {
+  test('start the next one when they are cancelled, deleted or out of time', async () => {
     const [a, b, c] = [
       await heldExport(first.id, 'a'),
       await heldExport(first.id, 'b'),
@@ -167,7 +167,7 @@ describe('transfers of one owner', () => {
     expect(await recordOf(held)).toEqual(now);
   });
 
-  test('that are gone or ended take no turn', async () => {
+  test('do not count when they are deleted or ended', async () => {
     expect(await claimTransfer(new ObjectId().toHexString())).toBeNull();
     const held = await heldExport(first.id, 'a');
     await cancelTransfer(await domainProject(first), idOf(held));

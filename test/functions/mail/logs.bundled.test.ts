@@ -109,7 +109,7 @@ describe('the list of emails', () => {
     });
   });
 
-  test('contains account emails, except those to nobody', async () => {
+  test('contains account emails, except those without a recipient', async () => {
     const mine = await newProject();
     const mail = { projectId: mine.id, template: 'verification', siteName: 'Notes', variables: { code: 'A' } } as const;
     await queueMail({ ...mail, to: 'reader@example.com' });

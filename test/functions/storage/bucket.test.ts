@@ -100,14 +100,14 @@ describe.each(buckets)('%s', (_name, bucketOf, on) => {
     expect(await keptOf(on(), named.to)).toEqual(['image/png', undefined, disposition]);
   });
 
-  test('refuses to copy another version', async () => {
+  test('rejects a copy of another version', async () => {
     const { etag, contentType } = await stored('hello');
     await bucket.put(key, text('other'), contentType);
     expect(await bucket.copy({ from: key, to: target, etag, contentType })).toBe('refused');
     expect(await bucket.head(target)).toBeNull();
   });
 
-  test('refuses to copy over an existing object', async () => {
+  test('rejects a copy over an existing object', async () => {
     const first = await stored('hello');
     expect(await bucket.copy({ from: key, to: target, ...first })).toBe('copied');
     await bucket.put(key, text('other!'), 'text/plain');

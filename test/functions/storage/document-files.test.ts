@@ -210,7 +210,7 @@ describe('a file of a document', () => {
     expect(new Date(short[0]?.expiresAt ?? 0).getTime() - Date.now()).toBeLessThanOrEqual(60_000);
   });
 
-  test('belongs to the document alone: who uploaded it has no right of their own', async () => {
+  test('belongs to the document only: its uploader has no right of their own', async () => {
     const id = await make('private', secret, { userId: ann.userId });
     const path = await attach(ann, 'private', id);
     await giveTo(id, bob);
@@ -260,7 +260,7 @@ describe('attaching to a document', () => {
       expect(await api('GET', `/api/storage/files?${query}`, ann)).toMatchObject(refused(400, 'INVALID_QUERY'));
   });
 
-  test('401 TOKEN_MISSING and 401 TOKEN_INVALID without a valid user where one is needed', async () => {
+  test('401 TOKEN_MISSING and 401 TOKEN_INVALID when a valid user is needed', async () => {
     const id = await make('private', ann);
     const path = await attach(ann, 'private', id);
     const forged = { ...anyone, token: `${ann.token}x` };
@@ -282,7 +282,7 @@ describe('attaching to a document', () => {
     ]);
   });
 
-  test('403 RLS_REQUIRED in a collection without row security, where the secret key may', async () => {
+  test('403 RLS_REQUIRED in a collection without row security; the secret key succeeds', async () => {
     const id = await make('open');
     expect(await request(ann, 'open', id)).toMatchObject(refused(403, 'RLS_REQUIRED'));
     const path = await attach(secret, 'open', id);
@@ -338,7 +338,7 @@ describe('attaching to a document', () => {
     expect(html).toMatchObject(refused(400, 'VALIDATION_FAILED'));
   });
 
-  test('is decided again at the confirmation, whose refusal keeps the reservation', async () => {
+  test('is checked again at the confirmation, whose error keeps the reservation', async () => {
     const id = await make('private', ann);
     const { body } = await request(ann, 'private', id);
     await put(body.signedUrl ?? '', 'hello');

@@ -159,7 +159,7 @@ describe('changing the visibility', () => {
     expect((await read(await linkTo(filePath))).text).toBe('hello');
   });
 
-  test('by 50 concurrent requests leaves the file where the last one moved it', async () => {
+  test('by 50 concurrent requests leaves the file in the state of the last one', async () => {
     const { path, url } = await uploadFile(project, 'seen');
     const tries = Array.from({ length: 50 }, (_, at) => visibility(path, at % 2 === 0 ? 'private' : 'public'));
     const statuses = new Set((await Promise.all(tries)).map(({ status }) => status));
@@ -333,7 +333,7 @@ const decoded = (text: string): string => {
   }
 };
 
-describe('a table of attacks on a private picture', () => {
+describe('a table of attacks on a private image', () => {
   test('has at least 300 of them, and none reads a byte of the image or of a variant', async () => {
     const path = await privatePicture();
     const link = await linkTo(path);

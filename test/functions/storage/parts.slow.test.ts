@@ -375,7 +375,7 @@ describe('the cleanup', () => {
     atHour(0);
   });
 
-  test('aborts what nobody confirmed within a day, and removes completed objects', async () => {
+  test('aborts uploads that were not confirmed within a day, and removes completed objects', async () => {
     const { id } = await newProject();
     const place = await placeFor(id, storage, storage.publicHost);
     const owner: Project = { ...project, id, storage: place };

@@ -82,7 +82,7 @@ describe('an upload-request with an Idempotency-Key', () => {
     expect((await confirm(newKey(), first.body.filePath)).status).toBe(200);
   });
 
-  test('200 for 50 at once, which reserve one time', async () => {
+  test('200 for 50 concurrent requests, which reserve one time', async () => {
     const [key, before] = [newKey(), await held()];
     const answers = await inParallel(50, () => untilDone(() => request(key)));
     expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
@@ -90,7 +90,7 @@ describe('an upload-request with an Idempotency-Key', () => {
     expect(await held()).toBe(before + 5);
   });
 
-  test('200 if the table loses the first answer to each write', async () => {
+  test('200 when the first response to each write is lost', async () => {
     const [key, before] = [newKey(), await held()];
     loseFirstAnswers();
     const [first, again] = [await request(key), await request(key)];

@@ -96,7 +96,7 @@ describe('an upload by a user', () => {
     },
   );
 
-  test('404 FILE_NOT_FOUND when it confirms or deletes a file of another user or of nobody', async () => {
+  test('404 FILE_NOT_FOUND when it confirms or deletes a file of another user or of no user', async () => {
     const { signedUrl, filePath } = (await request(ann)).body;
     await put(signedUrl, 'hello');
     expect(await confirm(bob, filePath, 5)).toMatchObject({ status: 404, body: { code: 'FILE_NOT_FOUND' } });

@@ -231,7 +231,7 @@ describe('an account that another person created with the address', () => {
   });
 });
 
-describe('the mail', () => {
+describe('the email', () => {
   test('200 and one email per address and minute for 50 requests, also for an unknown address', async () => {
     for (const email of [newAddress(), (await verified()).email]) {
       expect(tally(await inParallel(50, () => send(email)))).toEqual({ 200: 50 });

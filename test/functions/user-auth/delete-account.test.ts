@@ -57,7 +57,7 @@ describe('deleting the own account', () => {
     expect((await project.signUp({ email, password })).status).toBe(201);
   });
 
-  test('200 for one of 50 concurrent requests; the others are not told that the password is wrong', async () => {
+  test('200 for one of 50 concurrent requests; no other reports a wrong password', async () => {
     const user = await project.newUser();
     const answers = await inParallel(50, () => remove(user.token, { password: user.password }));
     const { 200: done, 401: late = 0, 429: locked = 0 } = tally(answers);

@@ -118,7 +118,7 @@ describe('the emails', () => {
     expect(await use('verify', { email, otp: codeIn(mail) }, bare)).toMatchObject({ status: 200 });
   });
 
-  test('link below the path of a site, whatever it ends with', async () => {
+  test('link below the path of a site with or without a final slash', async () => {
     const below = await newUsersProject({ settings: { siteUrl: `${site}/shop//` } });
     const { email } = await below.newUser();
     const link = linkIn(await mailTo(email));

@@ -85,7 +85,7 @@ describe('a form that Apple’s page makes a browser post', () => {
     expect(await way.page.context().cookies(callback)).toEqual([]);
   });
 
-  test('signs nobody in when another site posts it with its own state and code', async () => {
+  test('signs no one in when another site posts it with its own state and code', async () => {
     const [attacker, victim] = [await atApple(), await atApple()];
     let stolen = '';
     await attacker.page.route(callback, async (route) => {

@@ -291,7 +291,7 @@ describe('sending an invitation', () => {
     });
   });
 
-  test('403 RULE_DENIED when create is false whoever accepts', async () => {
+  test('403 RULE_DENIED when create is false for every user', async () => {
     const { user, workspace } = await newAdmin();
     const document = { collection: 'members', fields: { workspace } };
     const stranger = await invite(ada, { email: 'guest@example.com', document, userField: 'user' });

@@ -134,7 +134,7 @@ describe('a sign-in by discovery', () => {
     await patch(project, { 'oidc:acme': registration(), 'oidc:other': registration() });
   });
 
-  test('creates an account that is known by issuer and subject, whatever the provider’s name is', async () => {
+  test('creates an account that is found by issuer and subject when the provider is renamed', async () => {
     const first = await signIn(project, grace);
     expect(first).toMatchObject({ error: null, isNewUser: 'true' });
     expect(await signIn(project, grace)).toMatchObject({ isNewUser: 'false', userId: first.userId });

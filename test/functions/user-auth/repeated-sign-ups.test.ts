@@ -106,7 +106,7 @@ describe.each([
     expect(await countUsers()).toBe(before + 1);
   });
 
-  test('201 for 50 at once, which open one account and one session', async () => {
+  test('201 for 50 concurrent requests, which open one account and one session', async () => {
     const [key, body] = [newKey(), newBody()];
     const before = await countUsers();
     const answers = await inParallel(50, () => untilDone(() => ask(handler, key, body)));
@@ -124,7 +124,7 @@ describe.each([
     expect((await refresh(first.body.refreshToken)).body.code).toBe('REFRESH_TOKEN_INVALID');
   });
 
-  test('201 if the table loses the first answer to each write', async () => {
+  test('201 when the first response to each write is lost', async () => {
     const [key, body] = [newKey(), newBody()];
     const before = await countUsers();
     loseFirstAnswers();
@@ -263,7 +263,7 @@ describe('a repeated sign-up', () => {
     expect([first.status, again.status, again.body.userId]).toEqual([201, 201, first.body.userId]);
   });
 
-  test('201 after the session verified the email, and 409 IDEMPOTENCY_OUTCOME_UNKNOWN after anybody else did', async () => {
+  test('201 after the session verified the email, and 409 IDEMPOTENCY_OUTCOME_UNKNOWN after another user did', async () => {
     for (const isOwn of [true, false]) {
       const [key, body] = [newKey(), newCredentials()];
       const { accessToken } = (await register(key, body)).body;

@@ -29,7 +29,7 @@ describe('a lockout', () => {
     return { 'x-forwarded-for': ip, forwarded: `for=${ip}`, 'x-real-ip': ip, 'true-client-ip': ip };
   };
 
-  test('429 ACCOUNT_LOCKED at the sixth wrong password, whatever address its headers claim', async () => {
+  test('429 ACCOUNT_LOCKED at the sixth wrong password with any address in the headers', async () => {
     const { email, password } = await project.newUser();
     for (let n = 0; n < 5; n++) {
       expect(await project.logIn({ email, password: 'wrong password' }, headersOf(n))).toMatchObject({ status: 401 });

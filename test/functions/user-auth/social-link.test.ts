@@ -43,7 +43,7 @@ const identitiesOf = async (userId: string) =>
 const elsewhere = 'This account at GitLab signs in to another account here already.';
 
 describe('linking a provider while signed in', () => {
-  test('200, and it signs in to the account whatever its address is; the owner is notified', async () => {
+  test('200, and it signs in to the account with any address; the owner is notified', async () => {
     project = await newSocialProject();
     const user = await newUser();
     await editUser(project, { _id: new ObjectId(user.userId) }, { $set: { emailVerified: true } });

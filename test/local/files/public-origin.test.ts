@@ -62,7 +62,7 @@ describe('public file', () => {
   });
 
   test.each(['text/html', 'image/svg+xml', 'application/xml', 'image/png;,text/html', 'odd'])(
-    '200 as a download where it is %s, whatever its uploader wished',
+    '200 as a download when its type is %s',
     async (type) => {
       await store('files/p/page', type, { ContentDisposition: 'inline' });
       const { headers } = await get('/p/page');

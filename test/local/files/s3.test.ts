@@ -92,7 +92,7 @@ describe('presigned upload', () => {
     ['a header of S3 that was not signed', '403 AccessDenied', 'hello', { 'x-amz-acl': 'public-read' }],
     ['a copy in its place', '403 AccessDenied', '', { 'x-amz-copy-source': `/${Bucket}/pending/p/1.txt` }],
     ['other bytes than its MD5', '400 BadDigest', 'hello', { 'content-md5': 'AAAAAAAAAAAAAAAAAAAAAA==' }],
-  ])('refused with %s: %s, and stores nothing', async (_what, expected, body, headers) => {
+  ])('rejected with %s: %s, and stores nothing', async (_what, expected, body, headers) => {
     const key = newKey();
     expect(await upload(await signed(key), body, headers)).toBe(expected);
     expect(await outcome(head(key))).toBe('404 NotFound');
@@ -119,7 +119,7 @@ describe('presigned upload', () => {
       '403 InvalidAccessKeyId',
       (url) => url.searchParams.set('X-Amz-Credential', 'x/20260101/eu-west-1/s3/aws4_request'),
     ],
-  ])('refused with %s: %s', async (_what, expected, change) => {
+  ])('rejected with %s: %s', async (_what, expected, change) => {
     const url = new URL(await signed(newKey()));
     change(url);
     expect(await upload(url.href)).toBe(expected);
@@ -182,7 +182,7 @@ describe('signed request', () => {
     ['an unknown access key', '403 InvalidAccessKeyId', { credentials: { ...keys, accessKeyId: 'x' } }],
     ['another region', '400 AuthorizationHeaderMalformed', { region: 'us-east-1' }],
     ['a clock that is an hour slow', '403 RequestTimeTooSkewed', { systemClockOffset: -3_600_000 }],
-  ])('refused with %s: %s', async (_what, expected, change) => {
+  ])('rejected with %s: %s', async (_what, expected, change) => {
     const client = clientWith(change);
     expect(await outcome(client.send(new PutObjectCommand({ Bucket, Key: newKey(), Body: 'x' })))).toBe(expected);
     client.destroy();
@@ -248,7 +248,7 @@ describe('signed request', () => {
     ['a part that leads nowhere', 'files/./x', '400 InvalidURI'],
     ['a backslash', 'files/..\\x', '400 InvalidURI'],
     ['1 025 characters', `${'x/'.repeat(512)}x`, '400 KeyTooLongError'],
-  ])('refused with a key of %s', async (_what, key, expected) => {
+  ])('rejected with a key of %s', async (_what, key, expected) => {
     expect(await outcome(put(key))).toBe(expected);
   });
 

@@ -92,7 +92,7 @@ describe('reading', () => {
   );
 });
 
-test('disabled row security hides nothing, whatever mode is stored', () => {
+test('disabled row security hides nothing in any stored mode', () => {
   const off: Collection = { ...ownedPrivately, rls: { ...ownedPrivately.rls, enabled: false } };
   expect(off.rls.mode).toBe('private');
   expect(visibilityFilter({ collection: off, caller: anyone }, false)).toBeUndefined();

@@ -88,7 +88,7 @@ describe('An event', () => {
     ['Undetermined', { type: 'Undetermined' }, false],
     ['none', {}, false],
     ['no object', 'Transient', false],
-  ])('tells a bounce of type %s', (_, bounce, isTransient) => {
+  ])('recognises a bounce of type %s', (_, bounce, isTransient) => {
     expect(read({ type: 'email.bounced', created_at: at, data: { email_id: 'e1', bounce } })).toMatchObject({
       isTransient,
     });

@@ -25,19 +25,19 @@ const run = async (count: number, { limitMs = 100_000, fails = -1 } = {}) => {
 };
 
 describe('workThrough', () => {
-  it('goes on until nothing is due, the oldest first', async () => {
+  it('processes all due items, the oldest first', async () => {
     expect(await run(5)).toEqual({ done: 5, behindMinutes: 0, acted: [0, 1, 2, 3, 4] });
   });
 
-  it('counts those that are done with, and goes on after one that is not', async () => {
+  it('counts finished items and continues after one that is not', async () => {
     expect(await run(5, { fails: 0 })).toEqual({ done: 4, behindMinutes: 0, acted: [0, 1, 2, 3, 4] });
   });
 
-  it('begins none when its time is up, and tells how long the oldest has been due', async () => {
+  it('starts no item after its time limit, and returns how long the oldest has been due', async () => {
     expect(await run(5, { limitMs: 0 })).toEqual({ done: 0, behindMinutes: 5, acted: [] });
   });
 
-  it('has nothing to do where nothing is due', async () => {
+  it('does nothing when nothing is due', async () => {
     expect(await run(0, { limitMs: 0 })).toEqual({ done: 0, behindMinutes: 0, acted: [] });
   });
 });

@@ -190,7 +190,7 @@ describe('429 ASSISTANT_QUOTA_EXCEEDED: the plan’s proposals a month', () => {
     expect(wait).toBeLessThanOrEqual(31 * 86_400);
   });
 
-  test('a proposal without an answer is not counted, an invalid answer is', async () => {
+  test('a proposal counts when the response is invalid, and not when it is missing', async () => {
     const free = await newProject([], await newDeveloper('free'));
     const { proposals } = plans.free;
     model.says({ status: 500 });

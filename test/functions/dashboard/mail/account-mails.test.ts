@@ -112,7 +112,7 @@ describe('the emails of user accounts, sent with the shared key', () => {
     expect(text).toContain('your account at this app');
   });
 
-  test('have the built-in text, whatever the project’s templates say', async () => {
+  test('have the built-in text when the project has its own templates', async () => {
     const shared = await newUsersProject();
     for (const key of ['verification', 'password-reset']) {
       const body = { name: key, key, subject: 'Your bank account is limited', text: 'Pay now. {{code}}' };

@@ -35,7 +35,7 @@ describe('the view of a user', () => {
     expect(userView(users('name'), record)).toEqual(shown);
   });
 
-  test('never has hashes or service fields, whatever the schema names', () => {
+  test('never has hashes or service fields when the schema names them', () => {
     const greedy = users(
       'name',
       'isDisabled',

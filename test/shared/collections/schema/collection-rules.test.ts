@@ -14,7 +14,7 @@ const field = (key: string, rest: Partial<Field> = {}): Field => ({
 });
 
 describe('the name of a collection', () => {
-  test.each(['a', 'Posts', 'my_posts-2', 'users', 'user', 'sys', 'a'.repeat(63)])('%s may be used', (name) => {
+  test.each(['a', 'Posts', 'my_posts-2', 'users', 'user', 'sys', 'a'.repeat(63)])('%s is accepted', (name) => {
     expect(isCollectionName(name)).toBe(true);
     expect(() => requireCollectionName(name)).not.toThrow();
   });
@@ -52,7 +52,7 @@ describe('the schema of users', () => {
   const email = field('email', { required: true, unique: true });
   const password = field('password', { required: true });
 
-  test('stays as it is, with fields of its own', () => {
+  test('is unchanged with additional fields', () => {
     const schema = [email, password, field('username', { unique: true }), field('age', { type: 'Number' })];
     expect(toUsersSchema(schema)).toEqual(schema);
   });
@@ -99,7 +99,7 @@ describe('row security', () => {
     expect(parseRowSecurity(input, 'posts', null)).toEqual(expected);
   });
 
-  test('takes an owner field that the schema declares as a String', () => {
+  test('accepts an owner field that the schema declares as a String', () => {
     expect(parseRowSecurity({ enabled: true, ownerField: 'by' }, 'posts', [field('by')])).toMatchObject({
       ownerField: 'by',
     });

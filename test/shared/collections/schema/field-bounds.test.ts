@@ -177,7 +177,7 @@ describe('400 VALIDATION_FAILED for a value', () => {
     expect(messagesOf(field, value)).toEqual([message]);
   });
 
-  it('of an array with the same object twice, in whatever order its names stand', () => {
+  it('of an array with the same object twice, with names in another order', () => {
     const field = { type: 'Array', uniqueItems: true };
     expect(
       messagesOf(field, [

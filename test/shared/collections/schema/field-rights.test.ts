@@ -51,7 +51,7 @@ const refusalOf = (schema: unknown, rls?: object, name?: string): AppError => {
   throw new Error('nothing was refused');
 };
 
-describe('400 INVALID_SCHEMA for rights that are none', () => {
+describe('400 INVALID_SCHEMA for invalid rights', () => {
   test.each<[string, unknown, object?, string?]>([
     ['a', [text('a', { write: 'owner' })]],
     ['a', [text('a', { write: 1 })]],
@@ -84,7 +84,7 @@ describe('400 INVALID_SCHEMA for rights that are none', () => {
 
 const me = { $user: '_id' };
 
-describe('400 INVALID_RLS for rules of fields that are none', () => {
+describe('400 INVALID_RLS for invalid rules of fields', () => {
   test.each<[string, object]>([
     ['schema.a.write', text('a', { write: {} })],
     ['schema.a.write', text('a', { write: false })],

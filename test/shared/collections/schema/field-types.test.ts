@@ -51,7 +51,7 @@ const keeps = ({ bsonType: [bsonType], ...form }: Form, value: unknown): boolean
 describe.each(fieldTypeNames)('%s', (type) => {
   const { json, cell, filter, wrong } = samples[type];
 
-  test('takes its values, and refuses others by name', () => {
+  test('accepts its values and names the field when it rejects others', () => {
     expect(stored(type, json)).toBeDefined();
     const errors: FieldError[] = [];
     convert({ type }, wrong, 'f', errors);
@@ -62,7 +62,7 @@ describe.each(fieldTypeNames)('%s', (type) => {
     expect(form !== undefined).toBe(['Date', 'Ref'].includes(type));
   });
 
-  test('takes a default of its values alone, if it takes any', () => {
+  test('accepts only its own values as a default, or none', () => {
     const withDefault = (value: unknown) => () =>
       parseSchema([{ key: 'f', type, default: value, ...(type === 'Ref' && { ref: 'c' }) }]);
     expect(withDefault(wrong)).toThrow(expect.objectContaining({ code: 'INVALID_SCHEMA' }));
@@ -70,7 +70,7 @@ describe.each(fieldTypeNames)('%s', (type) => {
     else expect(withDefault(json)).toThrow(expect.objectContaining({ code: 'INVALID_SCHEMA' }));
   });
 
-  test('asks of what is stored what it asks of a body', () => {
+  test('checks stored values like those of a body', () => {
     const [constraint] = newConstraints([{ key: 'f', type, required: true, unique: false }], null);
     const asked = { properties: { f: expect.objectContaining({ bsonType: [fieldTypes[type].bsonType] }) } };
     expect(constraint?.schema).toMatchObject(asked);
@@ -96,7 +96,7 @@ describe.each(fieldTypeNames)('%s', (type) => {
       expect(() => filterValues('f', type, cell)).toThrow(AppError);
     });
   } else {
-    test('is compared by filters with what is stored', () => {
+    test('is compared with the stored value by filters', () => {
       expect(filterValues('f', type, filter)).toEqual([stored(type, json)]);
     });
   }

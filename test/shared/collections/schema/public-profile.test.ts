@@ -24,7 +24,7 @@ describe('a public profile', () => {
     expect(publicProfile(users, user)).toEqual({ _id: 1, name: 'Ann', ...dates });
   });
 
-  it('fetches no more than that', () => {
+  it('reads no other fields from the database', () => {
     expect(publicProfileProjection(users)).toEqual({ _id: 1, createdAt: 1, updatedAt: 1, name: 1 });
   });
 });

@@ -10,7 +10,7 @@ const a = (rest: object = {}) => [{ key: 'a', type: 'String', ...rest }];
 const object = (...fields: unknown[]) => [{ key: 'o', type: 'Object', fields }];
 const array = (items?: object) => [{ key: 't', type: 'Array', items }];
 
-describe('what a new schema asks of documents', () => {
+describe('the condition for documents that break a new schema', () => {
   test.each<[string, unknown, unknown, string[]]>([
     ['nothing where it stays the same', a(), a(), []],
     ['nothing where there is none any more', null, a({ required: true }), []],
@@ -66,7 +66,7 @@ describe('what a new schema asks of documents', () => {
     expect(asked(now, before)).toEqual(expected);
   });
 
-  test('reaches the place it is about, null passing only where nothing is required', () => {
+  test('matches nested fields, and accepts null only for optional fields', () => {
     const now = parseSchema(array({ type: 'Object', fields: [{ key: 'x', type: 'Date', required: true }] }));
     const before = parseSchema(array({ type: 'Object' }));
     expect(newConstraints(now, before).map(({ schema }) => schema)).toEqual([
@@ -78,7 +78,7 @@ describe('what a new schema asks of documents', () => {
   });
 });
 
-describe('what is to be unique anew', () => {
+describe('the fields that become unique', () => {
   test.each<[string, unknown, unknown, string[]]>([
     ['a field that was not', a({ unique: true }), a(), ['a']],
     ['a field of a schema-free collection', a({ unique: true }), null, ['a']],

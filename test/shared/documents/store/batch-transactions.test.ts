@@ -225,7 +225,7 @@ describe('writes on a server without transactions', () => {
     for (const command of commands) expect(command).not.toHaveProperty('txnNumber');
   });
 
-  test('run without one when the server refuses the first command of a transaction', async () => {
+  test('run without one when the server rejects the first command of a transaction', async () => {
     answers.insert = [
       { ok: 0, code: 20, errmsg: 'Transaction numbers are only allowed on a replica set member' },
       done,

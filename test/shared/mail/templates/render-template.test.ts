@@ -30,7 +30,7 @@ const template = (content: Partial<MailContent>): MailTemplate => ({
 const builtIn = (key: BuiltInKey, variables: Variables, siteName = 'Notes & Co') =>
   renderTemplate({ ...builtInTemplates[key], siteName }, variables);
 
-describe.each(['verification', 'password-reset'] as const)('the built-in mail %s', (key) => {
+describe.each(['verification', 'password-reset'] as const)('the built-in email %s', (key) => {
   test('shows site, link, code and minutes in html and text', () => {
     const { subject, html, text } = builtIn(key, given);
     expect(subject).toContain('Notes & Co');
@@ -57,7 +57,7 @@ describe.each(['verification', 'password-reset'] as const)('the built-in mail %s
   });
 });
 
-describe.each(builtInKeys)('the built-in mail %s', (key) => {
+describe.each(builtInKeys)('the built-in email %s', (key) => {
   test('leaves no placeholder', () => {
     for (const variables of [given, { ...given, link: '' }]) {
       const { subject, html, text } = builtIn(key, variables);
