@@ -22,7 +22,7 @@ const posts = {
   ],
 };
 
-/** As files write the name of an environment variable. */
+/** The reference to an environment variable in a file. */
 const placeholder = (name: string): string => `\${${name}}`;
 
 const file = <C extends object>(collections: C, more: object = {}) => ({ version: 1, collections, ...more });

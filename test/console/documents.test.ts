@@ -133,7 +133,7 @@ describe('the documents of a collection', () => {
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await page.getByRole('textbox', { name: 'views' }).fill('12');
     await page.getByRole('link', { name: 'JSON', exact: true }).click();
-    // How an app adds the same to a Number.
+    // An app adds the same to a Number this way.
     await page.getByRole('region', { name: 'Changes to save' }).getByText('{"$inc":{"views":12}}').waitFor();
     expect(await obstacles(page)).toEqual([]);
     expect(await obstacles(page)).toEqual([]);

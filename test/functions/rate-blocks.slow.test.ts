@@ -33,7 +33,7 @@ const isLetIn = async (counter: RateCounter, address: string, windows: readonly 
   }
 };
 
-/** How many of `times` requests, one after the other, a process lets in. */
+/** The number of admitted requests when a process sends `times` of them in sequence. */
 const letIn = async (counter: RateCounter, address: string, times: number, window: RateWindow): Promise<number> => {
   let count = 0;
   for (let n = 0; n < times; n++) if (await isLetIn(counter, address, [window])) count++;

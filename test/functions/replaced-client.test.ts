@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { onControl } from '../../shared/persistence/mongo.ts';
 import { inParallel } from '../support/clients/client.ts';
 
-/** As the driver throws where its monitor knows of no server. */
+/** The driver's error when its monitor finds no server. */
 const noServer = (): Error => Object.create(MongoServerSelectionError.prototype, { message: { value: 'no server' } });
 
 test('503 when a client finds no server; the next callers share one new client', async () => {

@@ -9,7 +9,7 @@ import { inParallel } from '../support/clients/client.ts';
 import { type InvokeOptions, invoke } from '../support/clients/invoke.ts';
 import { newProject, type TestProject } from '../support/fixtures/project.ts';
 
-/** What settings may take to be in force everywhere (contract 1). */
+/** The time after which settings are in effect everywhere (contract 1). */
 const withinMs = 5000;
 const realNow = clock.now;
 

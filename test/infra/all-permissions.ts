@@ -6,7 +6,7 @@ import { reachedNames } from '../../infra/build/reached-names.ts';
 import { type Permission, permissionsOfJob, permissionsOfRoute } from '../../infra/stacks/grants.ts';
 import type { RouteTable } from '../../shared/http/route.ts';
 
-/** What the code of every function reaches. */
+/** The permissions that the code of all functions needs. */
 export const reached = await reachedNames();
 
 const areas = Object.entries<RouteTable>({ ...publicRoutes, ...dashboardRoutes, default: defaultRoutes });

@@ -123,7 +123,7 @@ export const testBundles = (names: readonly string[]): ((name: string) => Bundle
 
   test('a write loads the SDK of the queues only with its first message', async () => {
     const file = join(folder, 'data-create-document', 'index.mjs');
-    // What the SDK reads its configuration files with, as soon as it is loaded.
+    // The SDK reads its configuration files with this when it is loaded.
     const { said } = await load(
       `await import('${file}'); console.log(process.moduleLoadList.includes('NativeModule fs/promises'))`,
     );

@@ -103,7 +103,7 @@ const keysIn = (condition: Json | undefined): string | undefined => {
   return /^\{"ForAllValues:StringLike":\{"dynamodb:LeadingKeys":\[([^\]]*)\]\}\}$/.exec(text)?.[1] ?? `by ${text}`;
 };
 
-/** What a role may do, as `actions on resource, keys`, so that failures can be read. */
+/** The permissions of a role as readable lines: `actions on resource, keys`. */
 const readable = ({ Action, Resource, Condition }: Statement): string => {
   const health = healthIn(JSON.stringify(Resource));
   const [resource = '?'] = (health && [health]) ??

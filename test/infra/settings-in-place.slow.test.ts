@@ -57,7 +57,7 @@ const pairs = linking.flatMap((one, at) => linking.slice(at + 1).map((other) => 
 
 const kept = [...standard.values()].flatMap(({ exports }) => [...exports]);
 
-/** What of them is gone with these settings; a stack that they leave out stays as it was deployed. */
+/** Resources that these settings remove. A stack that they omit stays as deployed. */
 const missingIn = (links: Links): readonly string[] => {
   const stacks = new Map([...standard, ...links]);
   const there = new Map([...stacks.values()].flatMap(({ exports }) => [...exports]));

@@ -6,7 +6,7 @@ import type { RouteTable } from '../../shared/http/route.ts';
 import { reached } from './all-permissions.ts';
 import { assembled } from './synthesis.ts';
 
-/** What one stack gives to others and takes of them, by the names of the exports. */
+/** The exports and imports of a stack, by name. */
 export interface StackLinks {
   /** Name → value as JSON. */
   readonly exports: ReadonlyMap<string, string>;
@@ -53,7 +53,7 @@ const tables = {
   'without areas': { users: {}, developers: {} },
 } as const;
 
-/** How the stacks hang together with these settings; in short, each area is synthesised as one row. */
+/** The links of the stacks with these settings. `in short` synthesises each area with one route. */
 export const linksOf = (context: Readonly<Record<string, string>>, how: keyof typeof tables = 'in short'): Links =>
   assembled(
     context,

@@ -111,7 +111,7 @@ const make = (context: Readonly<Record<string, string>>): Synthesis =>
     missing: manifest.missing ?? [],
   }));
 
-/** What `read` takes from the service as it is synthesised with these settings. */
+/** The result of `read` for the service, synthesised with these settings. */
 export const assembled = <T>(
   context: Readonly<Record<string, string>>,
   read: (assembly: ReturnType<App['synth']>) => T,
@@ -168,7 +168,7 @@ export interface Statement {
   readonly Condition?: Json;
 }
 
-/** What the role of a function allows. */
+/** The permissions of a function's role. */
 export const statementsOf = (resources: Resources, lambda: Resource): readonly Statement[] => {
   const role = resources.get(targetOf(lambda.Properties.Role));
   if (!role || role.Properties.ManagedPolicyArns) throw new Error('The function has no role of its own');

@@ -69,7 +69,7 @@ const update = fc
 
 const key = fc.constantFrom('a', 'a#b', 'b');
 const item = fc.record({ n: value, m: value, t: value, s: value }, { requiredKeys: [] });
-// Of an update, the previous item is never asked for.
+// The service never requests the previous item of an update.
 const returns = fc.constantFrom('NONE', 'ALL_OLD', 'ALL_NEW', 'UPDATED_NEW');
 
 type Part = Readonly<Record<string, object>>;

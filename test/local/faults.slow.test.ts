@@ -214,7 +214,7 @@ describe('503 within 6 s and recovery without a restart when MongoDB', () => {
   });
 });
 
-/** What a route is let into the table for, apart from counting. */
+/** The table permissions of a route, except counting. */
 const tableUses: ReadonlySet<Permission> = new Set([
   'sessions',
   'user-sessions',

@@ -28,7 +28,7 @@ afterAll(() => world.stop());
 const idOf = ({ id }: Received): string => id.slice(0, 24);
 const revOf = ({ id }: Received): number => Number(id.slice(25));
 
-/** What the receiver does at the first delivery of one document in so many. */
+/** Faults of the receiver, each at the first delivery of one document in this many. */
 const misbehave: Readonly<Record<number, (response: ServerResponse) => unknown>> = {
   3: (response) => response.writeHead(500).end(),
   7: (response) => response.writeHead(307, { location: 'http://127.0.0.1:9/' }).end(),

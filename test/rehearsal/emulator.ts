@@ -3,13 +3,13 @@ import { promisify } from 'node:util';
 import { type Child, startChild } from '../../infra/local/child.ts';
 import type { Inventory } from './inventory.ts';
 
-/** Where everything of a rehearsal is deployed to; its domains' certificates for files are elsewhere. */
+/** The region of a rehearsal. Certificates of file domains are in another one. */
 export const region = 'eu-west-1';
 
 /** The account that moto takes any key to be of. */
 export const account = '123456789012';
 
-/** What leads every client of AWS to the emulator, and to nothing else. */
+/** The environment that leads every client of AWS to the emulator only. */
 export const awsEnvironment = (address: string): Record<string, string> => ({
   AWS_ENDPOINT_URL: address,
   AWS_REGION: region,

@@ -1,4 +1,4 @@
-/** What an account holds, as `emulator/inventory.py` reads it through the API. */
+/** The contents of an account, which `emulator/inventory.py` reads through the API. */
 export interface Inventory {
   readonly stacks: Readonly<Record<string, StackState>>;
   readonly functions: Readonly<Record<string, FunctionState>>;
@@ -13,7 +13,7 @@ export interface Inventory {
     readonly domain: string;
     readonly comment: string;
   }[];
-  /** Of each bucket of a console: key → how it is served. */
+  /** For each bucket of a console: key → type and cache rule. */
   readonly pages: readonly Readonly<Record<string, { readonly type: string; readonly cache: string | null }>>[];
   /** The secret that each distribution in front of an API sends. */
   readonly edgeSecrets: readonly string[];

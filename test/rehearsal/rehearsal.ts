@@ -9,7 +9,7 @@ import { account, awsEnvironment, type Emulator, region, startEmulator } from '.
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** What a clone of the repository has, as far as a deployment reads it. */
+/** The files of a clone that a deployment reads. */
 const needed = [
   'CHANGELOG.md',
   'CONTRIBUTING.md',

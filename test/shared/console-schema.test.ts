@@ -8,7 +8,7 @@ import { parseSchema } from '../../shared/collections/schema/schema.ts';
 import { collectionText } from '../../shared/documents/types/types-text.ts';
 import { randomSchemas } from '../support/data/random-schemas.ts';
 
-/** As it is stored and returned: JSON has no -0. */
+/** The value as stored and returned: JSON has no -0. */
 const saved = (schema: unknown) => parseSchema(JSON.parse(JSON.stringify(parseSchema(schema))));
 
 const roundTrip = (schema: unknown) => parseSchema(JSON.parse(JSON.stringify(schemaOf(draftOf(saved(schema))))));

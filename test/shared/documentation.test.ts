@@ -17,7 +17,7 @@ const tooLong: Readonly<Record<string, number>> = {
   'docs/guides/sharing-data.md': 8700,
 };
 
-/** As GitHub makes them of headings. */
+/** Anchors of a page's headings, as GitHub creates them. */
 const anchorsOf = (page: string): readonly string[] =>
   [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
@@ -96,7 +96,7 @@ describe.each([...pages, 'client/README.md'])('blocks of %s for a shell', (page)
   test('write files where git, the linter and the tests do not look', () => {
     const written = found(/(?<=\bcurl [^|\n]*-s?o |\bcat > )[^ \n]+/g);
     const isOwn = /^\.basalt\/|^\/dev\/null$/;
-    // That of the client is for the folder of an app.
+    // Blocks of the client's page run in the folder of an app.
     expect(page === 'client/README.md' ? [] : written.filter((file) => !isOwn.test(file))).toEqual([]);
   });
 

@@ -49,7 +49,7 @@ test('a handler calls the function of its name', () => {
 const exportedTypes = /^export (?:declare |abstract )*(?:type|interface|class|enum) (\w+)/gm;
 
 const namesIn = (folders: string, pattern: RegExp): readonly (readonly [name: string, file: string])[] =>
-  // What the benchmark installs of its peers is not ours.
+  // Products that the benchmark installs are not our code.
   globSync(`${folders}/**/*.ts`, { cwd: root, exclude: ['**/node_modules/**'] }).flatMap((file) =>
     [...read(file).matchAll(pattern)].map(([, name = '']) => [name, file] as const),
   );

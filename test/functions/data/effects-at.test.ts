@@ -73,7 +73,7 @@ let made: UsersProject;
 let project: Project;
 let ann: RequestOptions & { readonly email: string; readonly userId: string };
 
-/** How far the clock of the job is ahead. It never goes back, because a lease ends at its time. */
+/** The lead of the job's clock. It never falls, because leases end by this clock. */
 let minutes = 0;
 
 const now = (): number => Date.now() + minutes * 60_000;

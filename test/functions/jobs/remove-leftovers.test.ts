@@ -37,7 +37,7 @@ const later = (minutes: number): void => {
   vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + minutes * 60_000);
 };
 
-/** What a function does that still knows a collection which has been deleted. */
+/** A write by a function that still caches a deleted collection. */
 const writeLate = ({ project }: OwnProject, name: string) =>
   onManaged(project, (db) => db.collection<{ late: boolean }>(name).insertOne({ late: true }));
 

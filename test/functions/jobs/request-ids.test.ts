@@ -20,7 +20,7 @@ import { stillQueue } from '../../support/fixtures/still-queue.ts';
 import { domainProject } from '../../support/fixtures/stored-users.ts';
 import { addTrashed } from '../../support/fixtures/trash.ts';
 
-// What the handlers of this file queue waits there for its own test, and what they log can be read.
+// An own queue, whose messages the test receives, and a log that the test can read.
 process.env.LOG = 'info';
 const endpoint = process.env.AWS_ENDPOINT_URL ?? '';
 const sqs = new SQSClient({ endpoint, ...localAccount });
@@ -47,7 +47,7 @@ const linesOf = async (act: () => Promise<unknown>): Promise<Line[]> => {
   return lines;
 };
 
-/** What the queue hands out next, as the function gets it. */
+/** The next message of the queue, as the function receives it. */
 const nextOf = async (QueueUrl = ''): Promise<SQSEvent> => {
   const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 2 }));
   return {
@@ -60,7 +60,7 @@ const nextOf = async (QueueUrl = ''): Promise<SQSEvent> => {
   } as unknown as SQSEvent;
 };
 
-/** As `invoke` names every request. */
+/** The id that `invoke` gives every request. */
 const requestId = 'test-request';
 
 describe('log lines of a job have the id of the request that started it', () => {

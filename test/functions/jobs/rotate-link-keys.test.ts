@@ -21,7 +21,7 @@ process.env.LINK_KEY_PREFIX = 'Test';
 
 beforeAll(useOwnTable);
 
-/** What CloudFront holds: keys by id, and the group, which a write must know the version of. */
+/** CloudFront's keys by id, and its group, which is written with its version. */
 const makeCloudFront = () => {
   const keys = new Map<string, { readonly name: string; readonly pem: string }>([
     ['first', { name: 'First', pem: '' }],

@@ -27,7 +27,7 @@ interface Served {
   readonly isBase64Encoded?: boolean;
 }
 
-/** What the function responds with to an address of its own. */
+/** The function's response at its own address. */
 const ask = (address: string, method = 'GET'): Promise<Served> => {
   const [rawPath = '/', rawQueryString = ''] = address.replace(`https://${host}`, '').split('?', 2);
   const requestContext = { requestId: 'request-1', domainName: host, http: { method } };

@@ -8,7 +8,7 @@ import { inParallel } from '../../support/clients/client.ts';
 import { answerForAws } from '../../support/faults/aws-answers.ts';
 import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';
 
-// What was sent too fast is sent again without a wait.
+// Throttled calls are retried without a wait.
 vi.mock('node:timers/promises', () => ({ setTimeout: async () => undefined }));
 
 let key: Key;

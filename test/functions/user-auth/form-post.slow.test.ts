@@ -49,7 +49,7 @@ const atApple = async () => {
   return { page, state };
 };
 
-/** What the browser sends to our callback, and where it ends. */
+/** The browser's request to our callback, and the page where it ends. */
 const onTheWay = async ({ page }: Awaited<ReturnType<typeof atApple>>, go: () => Promise<unknown>) => {
   const sent: { readonly method: string; readonly site: string; readonly cookies: string[] }[] = [];
   const heard: Promise<void>[] = [];

@@ -19,7 +19,7 @@ const examplesIn = ({ example, examples }: WithExamples): readonly unknown[] => 
   return [...(example === undefined ? [] : [example]), ...several];
 };
 
-/** Where in an example a linter takes an object for a schema with a default, and checks one by the other. */
+/** Paths in an example where a linter would mistake an object for a schema with a default. */
 const schemasIn = (value: unknown, path: string): readonly string[] => {
   if (typeof value !== 'object' || value === null) return [];
   const isTaken = 'type' in value && 'default' in value;

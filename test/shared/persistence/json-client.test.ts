@@ -45,7 +45,7 @@ const refusing = (code: string, more: object = {}, status = 400): Reply => ({
   body: { __type: `com.amazonaws.dynamodb.v20120810#${code}`, ...more },
 });
 const ask = () => client.send('GetItem', { Key: 'k' });
-/** What a call failed with. */
+/** The error of a failed call. */
 const failed = (): Promise<unknown> =>
   ask().then(
     () => expect.fail('It was answered'),

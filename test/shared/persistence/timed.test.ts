@@ -4,7 +4,7 @@ import { isOverdue, timed, timedCustomer } from '../../../shared/persistence/mon
 
 const never = () => new Promise<never>(() => undefined);
 
-/** How long a call waited before it was given up, and the limit that it was given; both in ms. */
+/** The time after which a call failed, and its limit, in ms. */
 const patienceOf = async (limitMs: number): Promise<{ readonly waited: number; readonly limit: number }> => {
   const begin = performance.now();
   const error = await timed(limitMs, never).catch((reason: unknown) => reason);

@@ -53,7 +53,7 @@ describe('the domain whitelist', () => {
     .flatMap((host) => [host, `*.${host}`, `http://${host}`, `https://${host}`])
     .filter(isAllowedDomain);
 
-  /** As browsers write the origin of a page there. */
+  /** The origin of a page there, as browsers send it. */
   const origins = entries.flatMap((entry) => {
     const [scheme, rest] = entry.includes('://') ? entry.split('://') : [undefined, entry];
     const host = (rest ?? '').replace('*.', 'www.');

@@ -9,7 +9,7 @@ const free: Collection = {
   rls: { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone', requires: 'none' },
 };
 
-/** What a file is read in: pieces of so many bytes. */
+/** Splits a file into pieces of this many bytes. */
 async function* pieces(bytes: Uint8Array, size = 3): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }

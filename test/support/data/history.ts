@@ -29,7 +29,7 @@ const writesOf = (requests: readonly Request[]): readonly Request[] => {
   return writes;
 };
 
-/** Whether a request that wrote nothing could have had its response in a state. */
+/** True if a request that wrote nothing can have this response in a state. */
 const suits = ({ apply, response, revision, isRead }: Request, state: State, at: number): boolean => {
   if (revision !== undefined && revision !== at) return false;
   return isRead ? same(response, state) : apply(state, at) === response;

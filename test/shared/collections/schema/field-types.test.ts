@@ -19,7 +19,7 @@ import { columnsOf } from '../../../../shared/transfers/csv-format.ts';
 
 const id = '0123456789abcdef01234567';
 
-/** Of each type: a value as JSON, the cell and the filter that mean the same, and a value that is not of the type. */
+/** For each type: a value as JSON, the equal cell and filter, and a value of another type. */
 const samples: Readonly<Record<FieldType, { json: unknown; cell: string; filter?: string; wrong: unknown }>> = {
   String: { json: 'a', cell: 'a', filter: 'a', wrong: 1 },
   Number: { json: 1.5, cell: '1.5', filter: '1.5', wrong: '1.5' },
@@ -39,7 +39,7 @@ const stored = (type: FieldType, value: unknown): unknown => {
 
 type Form = Omit<FieldTypeJson, 'type'> & { readonly bsonType: readonly string[] };
 
-/** Whether a value that is stored as it is in JSON keeps to a schema of MongoDB's. */
+/** True if a value that is stored like its JSON fulfils a schema of MongoDB. */
 const keeps = ({ bsonType: [bsonType], ...form }: Form, value: unknown): boolean => {
   const { pattern = '', multipleOf = 0, minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = form;
   if (bsonType !== (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value)) return false;
