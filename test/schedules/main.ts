@@ -1,4 +1,4 @@
-import { requireNode } from '../../infra/local/npm-process.ts';
+import { requireNode } from '../../infra/local/processes.ts';
 import { exitWithUsage, readArguments } from '../../scripts/read-arguments.ts';
 import { models } from './models.ts';
 import { installWorlds } from './world.ts';
