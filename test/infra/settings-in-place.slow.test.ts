@@ -57,7 +57,7 @@ const pairs = linking.flatMap((one, at) => linking.slice(at + 1).map((other) => 
 
 const kept = [...standard.values()].flatMap(({ exports }) => [...exports]);
 
-/** Resources that these settings remove. A stack that they omit stays as deployed. */
+/** Exports that these settings remove or change. A stack that they omit stays as deployed. */
 const missingIn = (links: Links): readonly string[] => {
   const stacks = new Map([...standard, ...links]);
   const there = new Map([...stacks.values()].flatMap(({ exports }) => [...exports]));
