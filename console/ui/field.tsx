@@ -35,6 +35,12 @@ export const useDraft = <T extends object>(given: T) => {
     (event: TargetedEvent<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>): void => {
       draft.value = { ...draft.value, [name]: event.currentTarget.value };
     };
+  /** Shows `next` after `sent` was saved, except in fields that were edited meanwhile. */
+  const replace = (sent: T, next: T): void => {
+    const now = { ...draft.peek() };
+    for (const name in next) if (now[name] === sent[name]) now[name] = next[name];
+    draft.value = now;
+  };
   const isTouched = (Object.keys(first) as (keyof T)[]).some((name) => draft.value[name] !== first[name]);
-  return { draft, set, isTouched };
+  return { draft, set, replace, isTouched };
 };

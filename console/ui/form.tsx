@@ -72,14 +72,22 @@ export const Form = ({
   /** Fields emptied after a success are not shown as invalid. */
   const done = useSignal(false);
   const typed = useSignal(false);
+  const inputs = useRef(0);
+  /** Where the focus was when the form was submitted. */
+  const focused = useRef<HTMLElement | null>(null);
   useUnsaved(guarded === true && (typed.value || touched), isSameAddress);
   const submit = async () => {
     busy.value = true;
     problem.value = undefined;
+    const before = inputs.current;
+    focused.current = document.activeElement as HTMLElement | null;
     try {
       await onSubmit();
-      done.value = true;
-      typed.value = false;
+      // What was typed meanwhile is not saved.
+      if (inputs.current === before) {
+        done.value = true;
+        typed.value = false;
+      }
     } catch (error) {
       problem.value = problemOf(error);
     } finally {
@@ -94,13 +102,17 @@ export const Form = ({
     if (isTick(target) !== (type === 'change')) return;
     done.value = false;
     typed.value = true;
+    inputs.current += 1;
   };
   useLayoutEffect(() => {
     if (begins) form.current?.querySelector<HTMLElement>('input, textarea, select')?.focus();
   }, [begins]);
   // Moves the focus to the first field with an error, which may be out of view.
   useEffect(() => {
-    if (problem.value) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+    if (!problem.value) return;
+    const invalid = form.current?.querySelector<HTMLElement>('[aria-invalid=true]');
+    if (invalid) invalid.focus();
+    else if (document.activeElement === document.body) focused.current?.focus();
   }, [problem.value]);
   const saves = doing !== undefined;
   const shortcuts = useMemo<Shortcuts>(
@@ -123,6 +135,8 @@ export const Form = ({
     <form
       ref={form}
       class="stack"
+      // A form that closes after its action would lose what is typed meanwhile.
+      inert={onCancel !== undefined && busy.value}
       data-done={done.value ? '' : undefined}
       onSubmit={onFormSubmit}
       onInvalidCapture={focusFirstInvalid}

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useLayoutEffect, useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { draftKey, dropDraft, storeDraft, storedDraft } from '../api/drafts.ts';
 import { developer } from '../api/session.ts';
@@ -23,11 +23,14 @@ export const KeptDraft = <T,>({ name = '', draft, isTouched, onRestore }: Props<
     return draftKey(developer.peek()?._id ?? '', `${path}?${new URLSearchParams(place)}${name && `#${name}`}`);
   }, []);
   const offered = useSignal(useMemo(() => storedDraft(key) as T | undefined, [key]));
+  const isStored = useRef(false);
   // Stored before the next frame, because the page may be left then.
   useLayoutEffect(() => {
-    if (!isTouched) return;
-    offered.value = undefined;
-    storeDraft(key, draft);
+    if (isTouched) {
+      offered.value = undefined;
+      storeDraft(key, draft);
+    } else if (isStored.current) dropDraft(key);
+    isStored.current = isTouched;
   }, [key, draft, isTouched, offered]);
   useLayoutEffect(
     () => () => {

@@ -60,3 +60,39 @@ test.each([
   expect(await kept(page)).toBe(0);
   expect(problems).toEqual([]);
 });
+
+test('schema, access and effects that were not saved can be restored after a reload, and are forgotten once saved', async () => {
+  await project.addCollection({ name: 'kept', schema: [{ key: 'title', type: 'String' }] });
+  const at = `/projects/${project.id}/documents/kept`;
+  const { page, problems } = await openAs(browser, project.developer, `${at}/schema`);
+  page.on('dialog', (question) => void question.accept());
+  const restored = async (part: string) => {
+    expect(await kept(page)).toBe(1);
+    await page.goto(`${inject('stack').dashboardUrl}${at}/${part}`);
+    await page.getByRole('button', { name: 'Restore what you typed' }).click();
+  };
+  const save = async () => {
+    await page.getByRole('button', { name: 'Save', exact: true }).first().click();
+    await expect.poll(() => kept(page)).toBe(0);
+  };
+  await page.getByLabel('Name of field 1', { exact: true }).press('Enter');
+  await page.keyboard.type('year');
+  await page.getByLabel('Type of year', { exact: true }).selectOption('Number');
+  await restored('schema');
+  expect(await page.getByLabel('Type of year', { exact: true }).inputValue()).toBe('Number');
+  // A row of the restored draft and a new one are different rows.
+  await page.getByRole('button', { name: 'Add a field', exact: true }).click();
+  await page.getByLabel('Name of field 3', { exact: true }).fill('place');
+  expect(await page.getByLabel('Name of field 2', { exact: true }).inputValue()).toBe('year');
+  await save();
+  await page.goto(`${inject('stack').dashboardUrl}${at}/access`);
+  await page.getByRole('radio', { name: 'Owner only' }).check();
+  await restored('access');
+  expect(await page.getByRole('radio', { name: 'Owner only' }).isChecked()).toBe(true);
+  await save();
+  await page.goto(`${inject('stack').dashboardUrl}${at}/effects`);
+  await page.getByRole('button', { name: 'Write as JSON' }).click();
+  await restored('effects');
+  await page.getByRole('listitem', { name: 'Effect 1', exact: true }).waitFor();
+  expect(problems).toEqual([]);
+});

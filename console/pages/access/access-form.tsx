@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { TargetedEvent } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { Collection } from '../../../shared/collections/collection.ts';
 import { type Problem, problemOf } from '../../api/problem.ts';
 import { request } from '../../api/request.ts';
@@ -10,6 +10,8 @@ import { t } from '../../text/words.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { KeptDraft } from '../../ui/kept-draft.tsx';
+import { useSavedDraft } from '../../ui/saved-draft.ts';
 import { Select } from '../../ui/select.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import { say } from '../../ui/toast.tsx';
@@ -63,8 +65,13 @@ const nextOf = (draft: AccessDraft): Access | undefined => {
 
 /** Who can read and write the documents of a collection: five cards, and the settings of the chosen one. */
 export const AccessForm = ({ projectId, collection, known, hints, onSaved }: Props) => {
-  const { current: first } = useRef(draftOf(collectionOf(collection).rls));
-  const draft = useSignal(first);
+  const present = collectionOf(collection);
+  const {
+    draft,
+    saved,
+    isChanged,
+    save: saveDraft,
+  } = useSavedDraft(useMemo(() => draftOf(present.rls), [present.rls]));
   const failed = useSignal<Problem | undefined>(undefined);
   const change = (changes: Partial<AccessDraft>): void => {
     draft.value = { ...draft.value, ...changes };
@@ -77,82 +84,92 @@ export const AccessForm = ({ projectId, collection, known, hints, onSaved }: Pro
   const save = async () => {
     failed.value = undefined;
     try {
-      const { hints: said = [] } = await request('update-collection', {
-        projectId,
-        collectionName: collection.name,
-        body: { rls: bodyOf(draft.value) },
+      await saveDraft(async (sent) => {
+        const { data, hints: said = [] } = await request('update-collection', {
+          projectId,
+          collectionName: collection.name,
+          body: { rls: bodyOf(sent) },
+        });
+        onSaved(said);
+        return draftOf(collectionOf(data).rls);
       });
-      onSaved(said);
       say(t.settings.saved);
     } catch (error) {
       failed.value = problemOf(error);
       throw error;
     }
   };
-  const isChanged = draft.value !== first && JSON.stringify(draft.value) !== JSON.stringify(first);
   const byRules = kind === 'rules';
   const hasSettings = kind !== 'server' && (kind !== 'public' || usersWrite);
   const hasOwner = !byRules || rulesOwner !== '';
-  const present = collectionOf(collection);
   const edited: Collection = {
     ...present,
     rls: { ...present.rls, enabled: true, mode: 'rules', ownerField: rulesOwner },
   };
   return (
-    <Form
-      guarded
-      touched={isChanged}
-      ready={isChanged}
-      act={t.acts.save}
-      onSubmit={save}
-      doing={<AccessChanges collection={present} known={known} next={nextOf(draft.value)} isChanged={isChanged} />}
-    >
-      {(wrong) => (
-        <>
-          <Kinds kind={kind} saved={first.kind} onChoose={(chosen) => change({ kind: chosen })} />
-          {kind === 'public' && (
-            <Switch label={access.usersWrite} on={usersWrite} onChange={(on) => change({ usersWrite: on })} />
-          )}
-          {byRules && (
-            <RulesForm
-              draft={draft.value}
-              collection={edited}
-              known={known}
-              hints={hints}
-              fields={failed.value?.fields ?? []}
-              wrong={wrong}
-              onChange={change}
-            />
-          )}
-          {hasSettings && (
-            <div class="settings">
-              <Field
-                label={access.ownerField}
-                hint={byRules ? `${access.ownerWhy} ${access.noOwner}` : access.ownerWhy}
-                value={byRules ? rulesOwner : ownerField}
-                onInput={input(byRules ? 'rulesOwner' : 'ownerField')}
-                wrong={wrong('rls.ownerField') ?? wrong(byRules ? rulesOwner : ownerField)}
+    <>
+      <KeptDraft
+        draft={draft.value}
+        isTouched={isChanged}
+        onRestore={(earlier) => {
+          draft.value = earlier;
+        }}
+      />
+      <Form
+        guarded
+        touched={isChanged}
+        ready={isChanged}
+        act={t.acts.save}
+        onSubmit={save}
+        doing={<AccessChanges collection={present} known={known} next={nextOf(draft.value)} isChanged={isChanged} />}
+      >
+        {(wrong) => (
+          <>
+            <Kinds kind={kind} saved={saved.kind} onChoose={(chosen) => change({ kind: chosen })} />
+            {kind === 'public' && (
+              <Switch label={access.usersWrite} on={usersWrite} onChange={(on) => change({ usersWrite: on })} />
+            )}
+            {byRules && (
+              <RulesForm
+                draft={draft.value}
+                collection={edited}
+                known={known}
+                hints={hints}
+                fields={failed.value?.fields ?? []}
+                wrong={wrong}
+                onChange={change}
               />
-              {hasOwner && (
-                <Select
-                  label={access.trash}
-                  value={trash}
-                  options={Object.entries(access.audiences)}
-                  onInput={input('trash')}
-                  wrong={wrong('trash')}
+            )}
+            {hasSettings && (
+              <div class="settings">
+                <Field
+                  label={access.ownerField}
+                  hint={byRules ? `${access.ownerWhy} ${access.noOwner}` : access.ownerWhy}
+                  value={byRules ? rulesOwner : ownerField}
+                  onInput={input(byRules ? 'rulesOwner' : 'ownerField')}
+                  wrong={wrong('rls.ownerField') ?? wrong(byRules ? rulesOwner : ownerField)}
                 />
-              )}
-              <Select
-                label={access.requires}
-                hint={requires === 'mfa' ? access.mfa : undefined}
-                value={requires}
-                options={Object.entries(access.requirements)}
-                onInput={input('requires')}
-              />
-            </div>
-          )}
-        </>
-      )}
-    </Form>
+                {hasOwner && (
+                  <Select
+                    label={access.trash}
+                    value={trash}
+                    options={Object.entries(access.audiences)}
+                    onInput={input('trash')}
+                    wrong={wrong('trash')}
+                  />
+                )}
+                <Select
+                  label={access.requires}
+                  hint={requires === 'mfa' ? access.mfa : undefined}
+                  value={requires}
+                  options={Object.entries(access.requirements)}
+                  onInput={input('requires')}
+                />
+              </div>
+            )}
+          </>
+        )}
+      </Form>
+    </>
   );
 };

@@ -26,7 +26,7 @@ export const Access = () => {
           <p>{access.server}</p>
           <div class="card access">
             <AccessForm
-              key={JSON.stringify(collection.rls)}
+              key={collectionName}
               projectId={projectId}
               collection={collection}
               known={known.map(collectionOf)}
@@ -37,7 +37,7 @@ export const Access = () => {
             />
           </div>
           <TryRules
-            key={`try ${JSON.stringify(collection.rls)}`}
+            key={`try ${collectionName}`}
             projectId={projectId}
             collection={collectionOf(collection)}
             known={known.map(collectionOf)}

@@ -48,10 +48,13 @@ export const TryRules = ({ projectId, collection, known }: Props) => {
     changes: '{}',
   });
   const user = useSignal<ChosenUser | undefined>(query.user ? { id: query.user, name: query.user } : undefined);
-  const result = useSignal<(Data<'try-rules'> & { readonly operation: Operation }) | undefined>(undefined);
+  const result = useSignal<(Data<'try-rules'> & { readonly operation: Operation; readonly rls: string }) | undefined>(
+    undefined,
+  );
   const { documentId, document, changes } = draft.value;
   const operation = triedOperations.find((each) => each === draft.value.operation) ?? 'get';
   const byId = operation !== 'create' && documentId !== '';
+  const rls = JSON.stringify(collection.rls);
   const attempt = async () => {
     const { data } = await request('try-rules', {
       projectId,
@@ -63,9 +66,10 @@ export const TryRules = ({ projectId, collection, known }: Props) => {
         ...(operation === 'update' && { changes: objectIn('changes', changes) }),
       },
     });
-    result.value = { ...data, operation };
+    result.value = { ...data, operation, rls };
   };
-  const tried = result.value;
+  // The outcome under earlier rules is not shown.
+  const tried = result.value?.rls === rls ? result.value : undefined;
   return (
     <section class="card try">
       <div class="stack">

@@ -54,11 +54,12 @@ const sessionColumns: readonly Column<Session>[] = [
 ];
 
 const Password = () => {
-  const { draft, set } = useDraft({ currentPassword: '', newPassword: '' });
+  const { draft, set, replace } = useDraft({ currentPassword: '', newPassword: '' });
   const endTokens = useSignal(false);
   const change = async () => {
-    await request('change-developer-password', { body: { ...draft.value, endTokens: endTokens.value } });
-    draft.value = { currentPassword: '', newPassword: '' };
+    const sent = draft.peek();
+    await request('change-developer-password', { body: { ...sent, endTokens: endTokens.value } });
+    replace(sent, { currentPassword: '', newPassword: '' });
     say(t.account.passwordChanged);
   };
   return (

@@ -90,10 +90,11 @@ const columns: readonly Column<Passkey>[] = [
 ];
 
 const Addition = () => {
-  const { draft, set } = useDraft({ name: '' });
+  const { draft, set, replace } = useDraft({ name: '' });
   const add = async () => {
-    await addPasskey(draft.value.name.trim());
-    draft.value = { name: '' };
+    const sent = draft.peek();
+    await addPasskey(sent.name.trim());
+    replace(sent, { name: '' });
     say(t.passkeys.added);
   };
   return (

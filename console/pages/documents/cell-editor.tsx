@@ -55,6 +55,10 @@ export const CellEditor = ({ column, rules, unknownType, onDone, ...place }: Pro
     control?.focus();
     if (control && 'select' in control) control.select();
   }, [isReady]);
+  // While the cell was being saved, its control had no focus.
+  useLayoutEffect(() => {
+    if (wrong.value !== undefined) box.current?.querySelector<HTMLElement>('input, textarea, select')?.focus();
+  }, [wrong.value]);
   const act = async (work: () => Promise<void>) => {
     if (busy.peek()) return;
     busy.value = true;
@@ -108,6 +112,8 @@ export const CellEditor = ({ column, rules, unknownType, onDone, ...place }: Pro
       ref={box}
       class="cell-editor"
       aria-busy={busy.value}
+      // What is typed while the cell is being saved would be lost.
+      inert={busy.value}
       onKeyDown={onKeyDown}
       onFocusOut={({ relatedTarget, currentTarget }) => {
         const isInside = relatedTarget instanceof Node && currentTarget.contains(relatedTarget);

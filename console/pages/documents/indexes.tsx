@@ -19,14 +19,15 @@ const kindOf = (kind: Kind): 1 | -1 | '2dsphere' | 'text' => (kind === '1' ? 1 :
 export const Indexes = () => {
   const { projectId = '', collectionName = '' } = useRoute().params;
   const place = { projectId, collectionName };
-  const { draft, set } = useDraft<{ fields: string; kind: Kind }>({ fields: '', kind: '1' });
+  const { draft, set, replace } = useDraft<{ fields: string; kind: Kind }>({ fields: '', kind: '1' });
   const create = async () => {
-    const fields = draft.value.fields.split(/[\s,]+/).filter(Boolean);
+    const sent = draft.peek();
+    const fields = sent.fields.split(/[\s,]+/).filter(Boolean);
     await request('create-index', {
       ...place,
-      body: { keys: Object.fromEntries(fields.map((field) => [field, kindOf(draft.value.kind)])) },
+      body: { keys: Object.fromEntries(fields.map((field) => [field, kindOf(sent.kind)])) },
     });
-    draft.value = { ...draft.value, fields: '' };
+    replace(sent, { ...sent, fields: '' });
     say(t.indexes.built);
   };
   const columns: readonly Column<Item<'list-indexes'>>[] = [

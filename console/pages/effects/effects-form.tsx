@@ -1,5 +1,4 @@
-import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { Collection, EffectInput } from '../../../shared/collections/collection.ts';
 import { Problem } from '../../api/problem.ts';
 import { request } from '../../api/request.ts';
@@ -7,7 +6,10 @@ import { effects as texts } from '../../text/effects.ts';
 import { t } from '../../text/words.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Form } from '../../ui/form.tsx';
+import { KeptDraft } from '../../ui/kept-draft.tsx';
+import { useSavedDraft } from '../../ui/saved-draft.ts';
 import { say } from '../../ui/toast.tsx';
+import { collectionOf } from '../documents/shown-fields.ts';
 import { addEffects } from './add-effects.ts';
 import { AddFromTemplate } from './add-from-template.tsx';
 import { EffectCard, type EffectItem, objectIn } from './effect-card.tsx';
@@ -28,31 +30,44 @@ const maxEffects = 5;
 const effectsIn = (items: readonly EffectItem[]): readonly EffectInput[] =>
   items.map(({ effect, text }, place) => (text === undefined ? effect : objectIn(text, `effects.${place}`)));
 
+/** Rows of `before` at the same place keep their ids. */
+const itemsOf = (effects: Collection['effects'] = [], before: readonly EffectItem[] = []): readonly EffectItem[] =>
+  effects.map((effect, place) => ({ id: before[place]?.id ?? place, effect }));
+
+const newId = (items: readonly EffectItem[]): number => Math.max(-1, ...items.map(({ id }) => id)) + 1;
+
+const textOf = (items: readonly EffectItem[]): string =>
+  JSON.stringify(items.map(({ effect, text }) => [effect, text]));
+
 /** The list of effects with templates, and a dry run of the list as it is now. */
 export const EffectsForm = ({ projectId, collection, known, hints, onSaved }: Props) => {
-  const { effects: saved = [] } = collection;
-  const count = useRef(saved.length);
-  const items = useSignal<readonly EffectItem[]>(saved.map((effect, id) => ({ id, effect })));
-  const show = (effects: readonly EffectInput[]) => {
+  const { effects } = collection;
+  const {
+    draft: items,
+    isChanged,
+    save: saveItems,
+  } = useSavedDraft(
+    useMemo(() => itemsOf(effects), [effects]),
+    { textOf },
+  );
+  const show = (next: readonly EffectInput[]) => {
     const before = items.peek();
-    items.value = effects.map((effect) => {
-      const found = before.find((item) => item.effect === effect);
-      count.current += 1;
-      return found ?? { id: count.current, effect };
-    });
+    const first = newId(before);
+    items.value = next.map(
+      (effect, place) => before.find((item) => item.effect === effect) ?? { id: first + place, effect },
+    );
   };
   const shown = items.value.map(({ effect }) => effect);
-  const isChanged =
-    JSON.stringify(shown) !== JSON.stringify(saved) || items.value.some(({ text }) => text !== undefined);
   const save = async () => {
-    const body = { effects: effectsIn(items.peek()) };
-    const { hints: said = [] } = await request('update-collection', {
-      projectId,
-      collectionName: collection.name,
-      body,
+    await saveItems(async (sent) => {
+      const { data, hints: said = [] } = await request('update-collection', {
+        projectId,
+        collectionName: collection.name,
+        body: { effects: effectsIn(sent) },
+      });
+      onSaved(said);
+      return itemsOf(collectionOf(data).effects, sent);
     });
-    items.value = items.peek().map(({ id, effect }) => ({ id, effect }));
-    onSaved(said);
     say(texts.saved);
   };
   const change = (id: number, changes: Partial<EffectItem>) => {
@@ -66,6 +81,13 @@ export const EffectsForm = ({ projectId, collection, known, hints, onSaved }: Pr
   return (
     <div class="stack effects">
       <p class="measure">{texts.text}</p>
+      <KeptDraft
+        draft={items.value}
+        isTouched={isChanged}
+        onRestore={(earlier) => {
+          items.value = earlier;
+        }}
+      />
       <Form guarded touched={isChanged} ready={isChanged} act={t.acts.save} onSubmit={save}>
         {(wrong) => (
           <>
@@ -105,8 +127,8 @@ export const EffectsForm = ({ projectId, collection, known, hints, onSaved }: Pr
         onAdd={(made) => show(addEffects(shown, made))}
         onWrite={() => {
           const effect = { on: 'create', set: {} };
-          count.current += 1;
-          items.value = [...items.peek(), { id: count.current, effect, text: JSON.stringify(effect, null, 2) }];
+          const now = items.peek();
+          items.value = [...now, { id: newId(now), effect, text: JSON.stringify(effect, null, 2) }];
         }}
       />
       <TryEffects

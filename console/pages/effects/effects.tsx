@@ -23,7 +23,7 @@ export const Effects = () => {
       {collection && collectionName === 'users' && <p class="measure">{texts.users}</p>}
       {collection && collectionName !== 'users' && (
         <EffectsForm
-          key={JSON.stringify(collection.effects)}
+          key={collectionName}
           projectId={projectId}
           collection={collectionOf(collection)}
           known={known.map(collectionOf)}

@@ -30,7 +30,8 @@ export const AddContacts = (place: { readonly projectId: string; readonly audien
     }
   };
   const submit = async () => {
-    const lines = contactLines(text.value);
+    const sent = text.peek();
+    const lines = contactLines(sent);
     if (lines.length > mostLines) throw new Error(t.mail.tooManyLines(mostLines));
     const failed: Refused[] = [];
     for (const [at, line] of lines.entries()) {
@@ -40,7 +41,7 @@ export const AddContacts = (place: { readonly projectId: string; readonly audien
     }
     progress.value = undefined;
     refused.value = failed;
-    text.value = failed.map(({ line }) => line).join('\n');
+    if (text.peek() === sent) text.value = failed.map(({ line }) => line).join('\n');
     say(t.mail.added(lines.length - failed.length));
   };
   return (

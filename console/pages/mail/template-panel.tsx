@@ -27,7 +27,7 @@ const TestMail = ({ projectId, templateId }: { readonly projectId: string; reado
   const send = async () => {
     const { to, variables } = draft.value;
     await request('send-test-mail', { projectId, templateId, body: { to, variables: variablesOf(variables) } });
-    say(t.mail.testSent(draft.value.to));
+    say(t.mail.testSent(to));
   };
   return (
     <Form act={t.mail.sendTest} onSubmit={send}>

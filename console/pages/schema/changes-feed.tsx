@@ -1,5 +1,5 @@
-import type { Signal } from '@preact/signals';
 import { t } from '../../text/words.ts';
+import type { Part } from '../../ui/saved-draft.ts';
 import { Select } from '../../ui/select.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import type { FieldDraft } from './schema-draft.ts';
@@ -10,8 +10,8 @@ export const ChangesFeed = ({
   partition,
   fields,
 }: {
-  readonly on: Signal<boolean>;
-  readonly partition: Signal<string>;
+  readonly on: Part<boolean>;
+  readonly partition: Part<string>;
   readonly fields: readonly FieldDraft[];
 }) => {
   const keys = fields.filter(({ type }) => type === 'String' || type === 'Ref').map(({ key }) => key);

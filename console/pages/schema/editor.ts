@@ -3,6 +3,7 @@ import { createContext } from 'preact';
 import { useContext, useMemo } from 'preact/hooks';
 import type { FieldProblem } from '../../api/problem.ts';
 import { schema as words } from '../../text/schema.ts';
+import type { Part } from '../../ui/saved-draft.ts';
 import { say } from '../../ui/toast.tsx';
 import { changeField, insertField, moveField, placeOf, removeField } from './field-tree.ts';
 import { elementsPath, type FieldDraft, newField, pathOf } from './schema-draft.ts';
@@ -69,7 +70,7 @@ export const useEditor = (): Editor => {
 
 /** What the rows of an editor share. */
 export const useEditorOf = (
-  fields: Signal<Fields>,
+  fields: Part<Fields>,
   errors: ReadonlySignal<ReadonlyMap<FieldDraft, string>>,
   targets: readonly string[],
 ): Editor => {

@@ -94,13 +94,30 @@ export const draftOf = (
   return (schema ?? []).map((field) => draftOfValue(field, known.get(field.key)));
 };
 
+const withInner = (field: FieldDraft, change: (field: FieldDraft) => FieldDraft): FieldDraft => {
+  const { items, fields } = field;
+  const inner = fields.map((one) => withInner(one, change));
+  return change({ ...field, fields: inner, items: items && withInner(items, change) });
+};
+
 /** A proposal, which is not saved yet. */
-export const asNew = (field: FieldDraft): FieldDraft => ({
-  ...field,
-  was: undefined,
-  items: field.items && asNew(field.items),
-  fields: field.fields.map(asNew),
-});
+export const asNew = (field: FieldDraft): FieldDraft => withInner(field, (one) => ({ ...one, was: undefined }));
+
+/** Restored rows, whose ids could be those of others. */
+export const renumbered = (fields: readonly FieldDraft[]): readonly FieldDraft[] =>
+  fields.map((field) => withInner(field, (one) => ({ ...one, id: nextId() })));
+
+/** The rows with the keys of `saved`, which has rows with the same ids. */
+export const withSavedKeys = (fields: readonly FieldDraft[], saved: readonly FieldDraft[]): readonly FieldDraft[] => {
+  const keys = new Map<number, string>();
+  for (const field of saved) {
+    withInner(field, (one) => {
+      keys.set(one.id, one.key);
+      return one;
+    });
+  }
+  return fields.map((field) => withInner(field, (one) => ({ ...one, was: keys.get(one.id) ?? one.was })));
+};
 
 /** The path of a field in errors of the API. */
 export const pathOf = (parent: string, { key }: FieldDraft, place: number): string => {

@@ -1,4 +1,4 @@
-import { type Signal, useComputed, useSignal } from '@preact/signals';
+import { useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { usersCollection } from '../../../shared/collections/names.ts';
@@ -6,6 +6,7 @@ import { rightHints } from '../../../shared/collections/schema/right-hints.ts';
 import type { FieldProblem } from '../../api/problem.ts';
 import { useEvery } from '../../api/query-every.ts';
 import { schema as words } from '../../text/schema.ts';
+import type { Part } from '../../ui/saved-draft.ts';
 import { Switch } from '../../ui/switch.tsx';
 import { EditorProvider, errorsByRow, rowAt, rowsOf, useEditorOf } from './editor.ts';
 import { FieldList } from './field-row.tsx';
@@ -15,8 +16,8 @@ interface Props {
   readonly projectId: string;
   /** The name of the collection, which may not exist yet. */
   readonly self: string;
-  readonly fields: Signal<readonly FieldDraft[]>;
-  readonly closed: Signal<boolean>;
+  readonly fields: Part<readonly FieldDraft[]>;
+  readonly closed: Part<boolean>;
   /** The errors of the last save. */
   readonly errors: readonly FieldProblem[];
 }

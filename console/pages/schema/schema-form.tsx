@@ -1,5 +1,5 @@
-import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { type Signal, useSignal } from '@preact/signals';
+import { useMemo, useRef } from 'preact/hooks';
 import { type FieldProblem, type Problem, problemOf } from '../../api/problem.ts';
 import { request } from '../../api/request.ts';
 import type { Data } from '../../api/rows.ts';
@@ -8,7 +8,9 @@ import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Form } from '../../ui/form.tsx';
+import { KeptDraft } from '../../ui/kept-draft.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
+import { type Part, useSavedDraft } from '../../ui/saved-draft.ts';
 import { say } from '../../ui/toast.tsx';
 import { collectionOf } from '../documents/shown-fields.ts';
 import { ChangeList } from './change-list.tsx';
@@ -16,7 +18,7 @@ import { ChangesFeed } from './changes-feed.tsx';
 import { rowAt, rowsOf } from './editor.ts';
 import { FileDialog } from './file-dialog.tsx';
 import { type SchemaChange, schemaChanges } from './schema-changes.ts';
-import { draftOf, type FieldDraft, schemaOf } from './schema-draft.ts';
+import { draftOf, type FieldDraft, renumbered, schemaOf, withSavedKeys } from './schema-draft.ts';
 import { SchemaEditor } from './schema-editor.tsx';
 import { TypesDialog } from './types-dialog.tsx';
 import { type ListDraft, listDraftsOf, listOf, UniqueLists } from './unique-lists.tsx';
@@ -78,6 +80,32 @@ const bodyOf = (saved: Drafts, now: Drafts) => {
   };
 };
 
+/** An edited draft, whose rows know the newly saved keys. */
+const rebase = (draft: Drafts, saved: Drafts): Drafts => ({
+  ...draft,
+  fields: withSavedKeys(draft.fields, saved.fields),
+});
+
+/** Each part of the draft as a signal. */
+const partsOf = (draft: Signal<Drafts>) => {
+  const part = <Name extends keyof Drafts>(name: Name): Part<Drafts[Name]> => ({
+    get value() {
+      return draft.value[name];
+    },
+    set value(next) {
+      draft.value = { ...draft.peek(), [name]: next };
+    },
+    peek: () => draft.peek()[name],
+  });
+  return {
+    fields: part('fields'),
+    closed: part('closed'),
+    lists: part('lists'),
+    on: part('on'),
+    partition: part('partition'),
+  };
+};
+
 const noErrors: readonly FieldProblem[] = [];
 
 /** A broken rule with the documents that break it. */
@@ -131,49 +159,33 @@ export const SchemaForm = ({
   readonly collection: Collection;
 }) => {
   const { name: collectionName } = collection;
-  const saved = useSignal(draftsOf(collection));
-  const fields = useSignal(saved.value.fields);
-  const closed = useSignal(saved.value.closed);
-  const lists = useSignal(saved.value.lists);
-  const on = useSignal(saved.value.on);
-  const partition = useSignal(saved.value.partition);
+  // Rows with the same key keep their ids.
+  const rows = useRef<readonly FieldDraft[]>([]);
+  const {
+    draft,
+    saved,
+    isChanged,
+    save: saveDraft,
+  } = useSavedDraft(
+    useMemo(() => draftsOf(collection, rows.current), [collection]),
+    { textOf, rebase },
+  );
+  const { value: now } = draft;
+  rows.current = now.fields;
+  const { fields, closed, lists, on, partition } = useMemo(() => partsOf(draft), [draft]);
   const conflict = useSignal<Problem | undefined>(undefined);
   const errors = useSignal(noErrors);
   const shown = useSignal<'types' | 'file' | undefined>(undefined);
-  const read = (): Drafts => ({
-    fields: fields.value,
-    closed: closed.value,
-    lists: lists.value,
-    on: on.value,
-    partition: partition.value,
-  });
-  const now = read();
-  const isChanged = textOf(now) !== textOf(saved.value);
-  const begin = (next: Drafts): void => {
-    fields.value = next.fields;
-    closed.value = next.closed;
-    lists.value = next.lists;
-    on.value = next.on;
-    partition.value = next.partition;
-  };
-  /** Another page or user has saved: what is typed here stays, and is compared with the new state. */
-  useEffect(() => {
-    const next = draftsOf(collection, fields.peek());
-    if (!isChanged) begin(next);
-    saved.value = next;
-  }, [textOf(draftsOf(collection))]);
   const save = async (force: boolean) => {
     conflict.value = undefined;
     errors.value = noErrors;
-    const sent = read();
     try {
-      const body = { ...bodyOf(saved.peek(), sent), ...(force && { force }) };
-      const { data, hints = [] } = await request('update-collection', { projectId, collectionName, body });
-      const next = draftsOf(data, fields.peek());
-      saved.value = next;
-      // What was typed while it was being saved stays.
-      if (textOf(read()) === textOf(sent)) begin(next);
-      say([words.saved, ...hints].join(' '));
+      await saveDraft(async (sent) => {
+        const body = { ...bodyOf(saved, sent), ...(force && { force }) };
+        const { data, hints = [] } = await request('update-collection', { projectId, collectionName, body });
+        say([words.saved, ...hints].join(' '));
+        return draftsOf(data, sent.fields);
+      });
     } catch (error) {
       const problem = problemOf(error);
       if (problem.code === 'SCHEMA_CONFLICT') conflict.value = problem;
@@ -185,6 +197,13 @@ export const SchemaForm = ({
   };
   return (
     <>
+      <KeptDraft
+        draft={now}
+        isTouched={isChanged}
+        onRestore={(earlier) => {
+          draft.value = { ...earlier, fields: renumbered(earlier.fields) };
+        }}
+      />
       <Form
         guarded
         touched={isChanged}
@@ -200,13 +219,13 @@ export const SchemaForm = ({
                 onForce={() => save(true)}
               />
             )}
-            <ChangeList changes={isChanged ? changesOf(saved.value, now) : []} />
+            <ChangeList changes={isChanged ? changesOf(saved, now) : []} />
           </>
         }
       >
         {(wrong) => {
-          const rows = rowsOf(fields.value);
-          for (const { field } of errors.value) if (rowAt(rows, field)) wrong(field);
+          const shownRows = rowsOf(now.fields);
+          for (const { field } of errors.value) if (rowAt(shownRows, field)) wrong(field);
           return (
             <>
               <div class="row">
@@ -235,7 +254,7 @@ export const SchemaForm = ({
                 errors={errors.value}
               />
               <UniqueLists lists={lists} wrong={wrong} />
-              {collectionName !== 'users' && <ChangesFeed on={on} partition={partition} fields={fields.value} />}
+              {collectionName !== 'users' && <ChangesFeed on={on} partition={partition} fields={now.fields} />}
             </>
           );
         }}
@@ -243,7 +262,7 @@ export const SchemaForm = ({
       {shown.value === 'types' && (
         <TypesDialog
           collection={collectionOf(collection)}
-          fields={fields.value}
+          fields={now.fields}
           onClose={() => {
             shown.value = undefined;
           }}

@@ -1,8 +1,8 @@
-import type { Signal } from '@preact/signals';
 import type { Data } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
+import type { Part } from '../../ui/saved-draft.ts';
 import { Switch } from '../../ui/switch.tsx';
 
 export interface ListDraft {
@@ -30,7 +30,7 @@ export const UniqueLists = ({
   lists,
   wrong,
 }: {
-  readonly lists: Signal<readonly ListDraft[]>;
+  readonly lists: Part<readonly ListDraft[]>;
   readonly wrong: (field: string) => string | undefined;
 }) => {
   const change = (place: number, changes: Partial<ListDraft>) => {

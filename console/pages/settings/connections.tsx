@@ -14,10 +14,11 @@ import type { SettingsProps } from './settings.tsx';
 const OwnDatabase = ({ projectId }: { readonly projectId: string }) => {
   const found = useQuery('get-database', { projectId });
   const { data, problem } = found.value;
-  const { draft, set } = useDraft({ uri: '' });
+  const { draft, set, replace } = useDraft({ uri: '' });
   const connect = async () => {
-    await request('connect-database', { projectId, body: draft.value });
-    draft.value = { uri: '' };
+    const sent = draft.peek();
+    await request('connect-database', { projectId, body: sent });
+    replace(sent, { uri: '' });
     say(t.connections.connected);
   };
   return (
@@ -64,14 +65,15 @@ const OwnBucket = ({
   readonly storage: SettingsProps['project']['storage'];
 }) => {
   const empty = { endpoint: '', region: '', bucket: '', accessKeyId: '', secretAccessKey: '', publicHost: '' };
-  const { draft, set } = useDraft(empty);
+  const { draft, set, replace } = useDraft(empty);
   const cors = useSignal<string | undefined>(undefined);
   const connect = async () => {
+    const sent = draft.peek();
     const { data } = await request('connect-storage', {
       projectId,
-      body: { ...draft.value, publicHost: draft.value.publicHost || null },
+      body: { ...sent, publicHost: sent.publicHost || null },
     });
-    draft.value = empty;
+    replace(sent, empty);
     cors.value = JSON.stringify(data.cors, null, 2);
     say(t.connections.connected);
   };

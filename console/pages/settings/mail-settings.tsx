@@ -12,22 +12,23 @@ import type { SettingsProps } from './settings.tsx';
 export const MailSettings = ({
   project: { _id: projectId, name, providerFromEmail, hasProviderApiKey, hasProviderWebhookSecret },
 }: SettingsProps) => {
-  const { draft, set } = useDraft({
+  const { draft, set, replace } = useDraft({
     providerFromEmail: providerFromEmail ?? '',
     providerApiKey: '',
     providerWebhookSecret: '',
   });
   const save = async () => {
-    const { providerApiKey, providerWebhookSecret } = draft.value;
+    const sent = draft.peek();
+    const { providerApiKey, providerWebhookSecret } = sent;
     await request('update-project', {
       projectId,
       body: {
-        providerFromEmail: draft.value.providerFromEmail || null,
+        providerFromEmail: sent.providerFromEmail || null,
         ...(providerApiKey ? { providerApiKey } : {}),
         ...(providerWebhookSecret ? { providerWebhookSecret } : {}),
       },
     });
-    draft.value = { ...draft.value, providerApiKey: '', providerWebhookSecret: '' };
+    replace(sent, { ...sent, providerApiKey: '', providerWebhookSecret: '' });
     say(t.settings.saved);
   };
   return (

@@ -21,11 +21,12 @@ const roles = ['viewer', 'admin'] as const;
 type Role = (typeof roles)[number];
 
 const Invite = ({ projectId }: { readonly projectId: string }) => {
-  const { draft, set } = useDraft<{ email: string; role: Role }>({ email: '', role: 'viewer' });
+  const { draft, set, replace } = useDraft<{ email: string; role: Role }>({ email: '', role: 'viewer' });
   const invite = async () => {
-    await request('create-invitation', { projectId, body: draft.value });
-    say(t.members.invited(draft.value.email));
-    draft.value = { email: '', role: 'viewer' };
+    const sent = draft.peek();
+    await request('create-invitation', { projectId, body: sent });
+    say(t.members.invited(sent.email));
+    replace(sent, { email: '', role: 'viewer' });
   };
   return (
     <Form act={t.members.invite} onSubmit={invite}>
