@@ -154,7 +154,7 @@ describe('pages written by npm run docs', () => {
 });
 
 describe('links', () => {
-  test.each([...pages, 'CHANGELOG.md'])('of %s lead to what is there', (page) => {
+  test.each([...pages, 'CHANGELOG.md', 'test/threats.md'])('of %s lead to what is there', (page) => {
     const links = [...read(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = '']) => link);
     const dead = links.filter((link) => {
       const [file = '', anchor] = link.split('#');
