@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { endProgress, progress } from '../../bench/progress.ts';
-import { endWithNpm, requireNode } from '../../infra/local/npm-process.ts';
+import { endWithNpm, requireNode } from '../../infra/local/processes.ts';
 import { exitWithUsage, readArguments } from '../../scripts/read-arguments.ts';
 import { seededRandom } from '../histories/random.ts';
 import { areas } from './areas.ts';
