@@ -75,7 +75,7 @@ interface ScalarRules {
 }
 
 const numberOf = (text: string): number | undefined => {
-  const value = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
+  const value = /^-?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(value) ? value : undefined;
 };
 
