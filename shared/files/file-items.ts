@@ -256,7 +256,7 @@ const shorten = (name: string): string => {
 
 /** NFC, at most 200 characters, without controls and direction marks; slashes become `_`. May be empty. */
 export const toDisplayName = (filename: string): string =>
-  shorten(filename.normalize('NFC').replace(invisible, '').replace(/[/\\]/g, '_').trim()).trim();
+  shorten(filename.replace(invisible, '').normalize('NFC').replace(/[/\\]/g, '_').trim()).trim();
 
 /** RFC 8187. */
 const encoded = (name: string): string =>

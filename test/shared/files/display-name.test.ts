@@ -6,6 +6,7 @@ const names: readonly (readonly [string, string, string])[] = [
   ['is kept as it is', 'summer photo (1).png', 'summer photo (1).png'],
   ['keeps the letters of every script', 'Ünïcödé 東京 ชื่อ ملف.txt', 'Ünïcödé 東京 ชื่อ ملف.txt'],
   ['is normalised to NFC', 'u\u0308ber.txt', '\u00fcber.txt'],
+  ['is normalised to NFC where it loses a control', 'e\0\u0301.txt', '\u00e9.txt'],
   ['keeps emoji and what joins them', '👨‍👩‍👧 🪨.png', '👨‍👩‍👧 🪨.png'],
   ['keeps quotes', `"it's".txt`, `"it's".txt`],
   ['loses line breaks and other controls', 'a\r\nb\0c\x7f\u0085\u2028\u2029d.txt', 'abcd.txt'],
