@@ -46,7 +46,9 @@ export default defineConfig({
     testTimeout: 300_000,
     expect: { poll: { timeout: 120_000 } },
     projects: [
-      { test: { ...shared, name: 'unit', include: ['test/shared/**/*.test.ts', 'test/schedules/**/*.test.ts'] } },
+      {
+        test: { ...shared, name: 'unit', include: ['test/shared/**/*.test.ts', 'test/{schedules,fuzz}/**/*.test.ts'] },
+      },
       {
         test: {
           ...onStack,
