@@ -11,7 +11,7 @@ import { usersCollection } from '../names.ts';
 import { hasFieldRules, rightsOf } from '../schema/field-rights.ts';
 import { isScalar } from '../schema/field-types.ts';
 import { schemaConflict } from '../schema/schema-changes.ts';
-import { invalidRls, parseFieldRules, parseRules } from './parse-rules.ts';
+import { parseFieldRules, parseRules } from './parse-rules.ts';
 import {
   indexFields,
   isFalse,
@@ -22,6 +22,7 @@ import {
   type Rules,
   someNode,
 } from './rule.ts';
+import { invalidRls } from './rule-scope.ts';
 
 export const byName = (collections: readonly Collection[]): ReadonlyMap<string, Collection> =>
   new Map(collections.map((collection) => [collection.name, collection]));

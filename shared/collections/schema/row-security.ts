@@ -5,7 +5,7 @@ import { type Feed, type Field, isPrivate, noRowSecurity, type RowSecurity, type
 import type { CollectionRecord } from '../collection-record.ts';
 import { requireIndexRoom } from '../indexes/indexes.ts';
 import { requireFieldKey, schemaError, usersCollection } from '../names.ts';
-import { invalidRls } from '../rules/parse-rules.ts';
+import { invalidRls } from '../rules/rule-scope.ts';
 import { rightHints } from './right-hints.ts';
 import { listLabel, type UniqueList } from './unique-lists.ts';
 
