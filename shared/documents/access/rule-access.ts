@@ -4,8 +4,6 @@ import {
   isFalse,
   isTrue,
   joinsOf,
-  namesUser,
-  type Outcome,
   type RuleNode,
   type Rules,
   withUnknown,
@@ -18,14 +16,24 @@ import {
   type AccessContext,
   mayRead as mayReadFixed,
   requireFactor,
-  tokenInvalid,
   tokenMissing,
   visibilityFilter,
 } from './access.ts';
-import { type Binding, bind, needsNoLookUp, needsRecord } from './bind.ts';
+import { bind, needsNoLookUp } from './bind.ts';
 import { decide } from './decide.ts';
+import {
+  bindingOf,
+  decideOn,
+  deniedError,
+  isUntouched,
+  type RuleName,
+  requireUserIfNeeded,
+  requireValidToken,
+  requireValidTokenOf,
+  ruleDenied,
+} from './decide-rule.ts';
 import { filterOf } from './filter-of.ts';
-import { rulesOf, userOf } from './rules-of.ts';
+import { rulesOf } from './rules-of.ts';
 
 /** Whether rules apply to this caller: only to publishable keys. */
 export const obeysRules = ({
@@ -33,46 +41,12 @@ export const obeysRules = ({
   caller: { kind },
 }: Pick<AccessContext, 'collection' | 'caller'>): boolean => kind === 'publishable' && hasRules(rls);
 
-type RuleName = Exclude<keyof Rules, 'get' | 'list' | 'readTrash'>;
-
-/** The names of rules in messages: what the developer would have to change. */
-const spoken: Readonly<Record<RuleName, string>> = {
-  create: 'create',
-  before: 'update',
-  after: 'update',
-  delete: 'delete',
-  recover: 'recover',
-  purge: 'purge',
-};
-
-const ruleDenied = ({ collection }: AccessContext, rule: RuleName): AppError =>
-  new AppError('RULE_DENIED', `The rule "${spoken[rule]}" of the collection "${collection.name}" does not allow this.`);
-
-/** The error of a write that a rule forbids: 401 if a user could be allowed more, otherwise 403. */
-const refusalOf = (context: AccessContext, name: RuleName, rule: RuleNode): AppError =>
-  context.caller.userId === undefined && namesUser(rule) ? tokenMissing() : ruleDenied(context, name);
-
 const nothing: Condition = { _id: { $in: [] } };
 
 /** A fixed mode as a condition; `undefined` if it hides nothing. */
 const fixed = (context: AccessContext, includeDeleted: boolean): Readable | undefined => {
   const condition = visibilityFilter(context, includeDeleted);
   return condition && { condition };
-};
-
-const bindingOf = async (context: AccessContext, rules: readonly RuleNode[]): Promise<Binding> => {
-  const { project, caller, collection } = context;
-  const { known } = await rulesOf(project, collection);
-  return { project, caller, collection, known, user: await userOf(project, caller, known, needsRecord(rules)) };
-};
-
-/** Throws 401 if only a user could be allowed. The rule alone decides, before any look-up. */
-const requireUserIfNeeded = ({ caller }: AccessContext, rule: RuleNode): void => {
-  if (caller.userId === undefined && !isFalse(rule) && !couldAllowWithoutUser(rule)) throw tokenMissing();
-};
-
-const requireValidToken = ({ caller }: AccessContext): void => {
-  if (caller.hasInvalidToken) throw tokenInvalid();
 };
 
 const trashCondition = (condition: Condition | boolean): Condition | undefined => {
@@ -127,23 +101,6 @@ export const filterTargets = async (
     if (error instanceof AppError && (error.code === 'TOKEN_MISSING' || error.code === 'TOKEN_INVALID')) return 'none';
     throw error;
   }
-};
-
-const requireValidTokenOf = (context: AccessContext): void => {
-  const { enabled, mode } = context.collection.rls;
-  if (enabled && (mode === 'rules' || mode === 'signed-in')) requireValidToken(context);
-};
-
-const decideOn = async (
-  context: AccessContext,
-  rule: RuleNode,
-  document: JsonObject,
-  stored?: JsonObject,
-): Promise<Outcome> => {
-  if (rule.kind === 'constant') return rule.outcome;
-  const binding = await bindingOf(context, [rule]);
-  const bound = await bind(rule, { ...binding, document, stored });
-  return decide(bound, { document, user: binding.user, ...(stored && { stored }) });
 };
 
 /** Whether the caller may read a fetched document, as `get` decides. */
@@ -232,7 +189,7 @@ export const requireCreate = async (
 ): Promise<void> => {
   const { rules } = await rulesOf(context.project, context.collection);
   for (const name of names) {
-    if ((await decideOn(context, rules[name], document)) !== true) throw refusalOf(context, name, rules[name]);
+    if ((await decideOn(context, rules[name], document)) !== true) throw deniedError(context, name, rules[name]);
   }
 };
 
@@ -250,7 +207,7 @@ export const requireCreateWithout = async (
       document,
     )) !== true
   ) {
-    throw refusalOf(context, 'create', create);
+    throw deniedError(context, 'create', create);
   }
 };
 
@@ -305,27 +262,6 @@ export interface RuleDecision {
   readonly require: (document: Document, between: () => Promise<Applied | undefined>) => Promise<void>;
 }
 
-const isUntouched = (rule: RuleNode, fields: ReadonlySet<string>): boolean => {
-  switch (rule.kind) {
-    case 'constant':
-    case 'user':
-      return true;
-    case 'all':
-    case 'any':
-      return rule.of.every((part) => isUntouched(part, fields));
-    case 'not':
-      return isUntouched(rule.of, fields);
-    case 'compare': {
-      const isOfDocument = rule.operand.kind === 'doc' ? !fields.has(rule.operand.path.split('.', 1)[0] ?? '') : true;
-      return rule.operand.kind !== 'stored' && isOfDocument && !fields.has(rule.path.split('.', 1)[0] ?? '');
-    }
-    case 'elements':
-      return !fields.has(rule.path.split('.', 1)[0] ?? '');
-    default:
-      return false;
-  }
-};
-
 /** Rules that need no look-up become a condition of the write, so that one command decides. */
 const conditionFor = async (context: AccessContext, rules: readonly RuleNode[]): Promise<Condition | undefined> => {
   if (!rules.every(needsNoLookUp)) return undefined;
@@ -363,7 +299,7 @@ export const decideWrite = async (
     require: async (document, between) => {
       if (!(await mayGet(context, document))) throw documentNotFound();
       for (const [name, rule] of before) {
-        if ((await decideOn(context, rule, document)) !== true) throw refusalOf(context, name, rule);
+        if ((await decideOn(context, rule, document)) !== true) throw deniedError(context, name, rule);
       }
       const settled = await between();
       if (!applied) return;
@@ -371,7 +307,8 @@ export const decideWrite = async (
       for (const name of after) {
         // A rule for creation has no stored document.
         const stored = name === 'after' ? document : undefined;
-        if ((await decideOn(context, rules[name], made, stored)) !== true) throw refusalOf(context, name, rules[name]);
+        if ((await decideOn(context, rules[name], made, stored)) !== true)
+          throw deniedError(context, name, rules[name]);
       }
     },
   };
