@@ -1,31 +1,26 @@
-import type { Collection } from '../../collections/collection.ts';
 import { usersCollection } from '../../collections/names.ts';
-import { fieldsOf, isUnknownPath, requireKnownPaths, shown } from '../../collections/schema/field-path.ts';
-import { hasTombstones, shownIn } from '../../collections/trash-conditions.ts';
+import { fieldsOf, isUnknownPath, shown } from '../../collections/schema/field-path.ts';
+import { hasTombstones } from '../../collections/trash-conditions.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonText } from '../../core/json.ts';
-import { cutText } from '../../core/text.ts';
 import { hasCode } from '../../persistence/mongo-errors.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import { isSlow, recordSlowList } from '../../usage/slow-lists.ts';
 import { type AccessContext, mayReadAll } from '../access/access.ts';
-import { hasUnreadable, type Unreadable, unreadableFor, unusableIn } from '../access/field-rights.ts';
-import { filterReadable, obeysRules, requireList } from '../access/rule-access.ts';
+import { obeysRules, requireList } from '../access/rule-access.ts';
 import { type Document, type JsonObject, revisionOf } from '../document.ts';
 import { pageTooLarge } from '../page-size.ts';
-import { type Condition, mayReveal, type Readable, type Selection } from './condition.ts';
+import type { Condition, Selection } from './condition.ts';
 import { decodeCursor, encodeCursor, encodeCursorById, invalidCursor } from './cursor.ts';
-import { comparedFields, type ParsedFilter, pathsOf } from './filter.ts';
+import { comparedFields, pathsOf } from './filter.ts';
 import { findPosition, findRows, type Row, type RowPage } from './find-rows.ts';
-import { hintById, hintForList } from './index-hint.ts';
+import { hintById } from './index-hint.ts';
 import { type ListQuery, listQueryOf, parseListQuery, type QueryEntries } from './list-query.ts';
+import { type Request, requestOf, selectionOf } from './list-request.ts';
 import { populateRows, refPaths } from './populate.ts';
-import { requireReadable, requireUsable } from './readable.ts';
-import { planSearch, type SearchPlan } from './search.ts';
-import { isById, sortFingerprint } from './sort.ts';
-import { parseSuffixFilters } from './suffix-filters.ts';
+import { parseQueryBody } from './query-body.ts';
+import { sortFingerprint } from './sort.ts';
 import { countMatching, filteredTotal, type Total, unfilteredTotal } from './total.ts';
-import { parseWhere, toConditions } from './where.ts';
 
 interface Hints {
   /** Names fields that the schema does not have. */
@@ -51,43 +46,6 @@ export interface DocumentCount extends Hints {
 
 /** The maximum number of fields in hints. */
 const maxHinted = 10;
-
-interface Request extends AccessContext {
-  readonly query: ListQuery;
-  /** Row security: the documents that the list may show, and those that the caller may know of. */
-  readonly readable: Readable | undefined;
-  readonly knowable: Readable | undefined;
-  /** The filters, as parsed and as MongoDB takes them. */
-  readonly parsed: readonly ParsedFilter[];
-  readonly filters: readonly Condition[];
-  readonly search: SearchPlan | undefined;
-  readonly unreadable: Unreadable | undefined;
-}
-
-const parseFilters = (collection: Collection, { filters, where }: ListQuery): readonly ParsedFilter[] => {
-  const suffixes = parseSuffixFilters(collection, filters);
-  return where === undefined ? suffixes : [...suffixes, ...parseWhere(collection, where)];
-};
-
-const conditionsOf = (condition: Condition | undefined): readonly Condition[] => (condition ? [condition] : []);
-
-/** The selection of a request. Patterns are deferred and an index is named only if row security hides documents. */
-const selectionOf = (request: Request): Selection => {
-  const { collection, query, readable, parsed, filters: asked, search } = request;
-  const filters = search ? [...search.conditions, ...asked] : asked;
-  const best = search && query.bestFirst ? { best: { score: search.score } } : {};
-  const active = conditionsOf(shownIn(collection, query.includeDeleted));
-  if (!readable) return { conditions: [...active, ...filters], afterwards: [], ...best };
-  const { condition, joins } = readable;
-  if (obeysRules(request)) {
-    const isolated = filters.length > 0 || joins !== undefined || !isById(query.sort);
-    return { conditions: [condition, ...active], joins, afterwards: filters, isolated, ...best };
-  }
-  const afterwards = filters.filter(mayReveal);
-  const beside = filters.filter((filter) => !afterwards.includes(filter));
-  const hint = hintForList(request, { ...comparedFields(parsed).always, sort: query.sort });
-  return { conditions: [condition, ...active, ...beside], afterwards, hint, ...best };
-};
 
 /** Names possible typos: fields of filters and sort that the schema lacks. */
 const hintsOf = ({ collection, query, parsed }: Request): Hints => {
@@ -210,30 +168,6 @@ const searchNotReady = (cause: unknown): AppError =>
   });
 
 /**
- * The request for a parsed query, with what the caller may read and filter by. Throws 400 for an invalid query, 401
- * for a private collection without a user.
- */
-const requestOf = async (context: AccessContext, query: ListQuery): Promise<Request> => {
-  const { collection } = context;
-  const parsed = parseFilters(collection, query);
-  requireKnownPaths(collection, [...pathsOf(parsed), ...query.sort.map(({ path }) => path)]);
-  const unreadable = hasUnreadable(context) ? await unreadableFor(context) : undefined;
-  if (unreadable) {
-    const { fields = [], populate, sort } = query;
-    requireReadable(unreadable, { populate, fields });
-    requireUsable(await unusableIn(context, unreadable), parsed, sort);
-  }
-  const readable = await filterReadable(context, 'list', query.includeDeleted);
-  const knowable = query.cursor === undefined ? undefined : await filterReadable(context, 'list', true);
-  return {
-    ...context,
-    ...{ query, readable, knowable, parsed, unreadable },
-    filters: toConditions(parsed),
-    search: query.search && planSearch(collection, query.search, !readable),
-  };
-};
-
-/**
  * The documents that the caller may list and that match `where`, oldest first after a position, with only their ids.
  * Throws the errors of a list.
  */
@@ -310,50 +244,9 @@ export const listDocuments = (
   sent = '',
 ): Promise<DocumentPage | DocumentCount> => listAs(context, () => parseListQuery(entries, sent));
 
-type Read = (value: unknown) => string | undefined;
-
-const number: Read = (value) => (typeof value === 'number' ? String(value) : undefined);
-const flag: Read = (value) => (typeof value === 'boolean' ? String(value) : undefined);
-const text: Read = (value) => (typeof value === 'string' ? value : undefined);
-const list: Read = (value) =>
-  Array.isArray(value) && value.every((item) => typeof item === 'string') ? value.join(',') : text(value);
-
-/** The members of a body other than `where`: a description, and their text as a list parameter. */
-const members: ReadonlyMap<string, readonly [described: string, read: Read]> = new Map([
-  ['sort', ['a list of texts or one text', list]],
-  ['fields', ['a list of texts or one text', list]],
-  ['populate', ['a list of texts or one text', list]],
-  ['limit', ['a number', number]],
-  ['page', ['a number', number]],
-  ['skip', ['a number', number]],
-  ['cursor', ['a text', text]],
-  ['search', ['a text', text]],
-  ['count', ['true or false', flag]],
-  ['include_deleted', ['true or false', flag]],
-  ['meta', ['true, false or rev', (value) => flag(value) ?? (value === 'rev' ? value : undefined)]],
-]);
-
-const refusal = (code: 'INVALID_BODY' | 'INVALID_QUERY', field: string, message: string): AppError =>
-  new AppError(code, message, { errors: [{ field, message }] });
-
-const parseBody = ({ where, ...body }: JsonObject): ListQuery => {
-  const given = new Map<string, string>();
-  for (const [name, value] of Object.entries(body)) {
-    const [described, read] = members.get(name) ?? [];
-    if (!read) {
-      const known = ['where', ...members.keys()].join(', ');
-      throw refusal('INVALID_BODY', cutText(name, 64), `"${cutText(name, 64)}" is not known. A query takes ${known}.`);
-    }
-    const parameter = read(value);
-    if (parameter === undefined) throw refusal('INVALID_QUERY', name, `${name} must be ${described}.`);
-    given.set(name, parameter);
-  }
-  return listQueryOf(given, { filters: [], where });
-};
-
 /**
  * Lists the documents for a body with the parameters of a list, and `where` as its only filter. Throws 400
  * `INVALID_BODY` for an unknown member, 400 `INVALID_QUERY` for an invalid value (contract 2, "Query").
  */
 export const queryDocuments = (context: AccessContext, body: JsonObject): Promise<DocumentPage | DocumentCount> =>
-  listAs(context, () => parseBody(body));
+  listAs(context, () => parseQueryBody(body));
