@@ -1,4 +1,4 @@
-import { acceptUserInvitation } from '../../shared/accounts/users/invitations.ts';
+import { acceptUserInvitation } from '../../shared/accounts/users/accept-invitation.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userEndpoint } from '../../shared/http/user-endpoint.ts';
 import { userAuthRoutes } from './routes.ts';

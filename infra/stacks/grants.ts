@@ -137,7 +137,7 @@ const grants = defineGrants({
       'accounts/users/anonymous.ts#upgradeAnonymous',
       'accounts/sessions.ts#requireRecentSession',
       'accounts/users/invitations.ts#sendUserInvitation',
-      'accounts/users/invitations.ts#acceptUserInvitation',
+      'accounts/users/accept-invitation.ts#acceptUserInvitation',
       'accounts/single-use-secrets.ts#issueSecret',
       'accounts/single-use-secrets.ts#consumeSecret',
       'accounts/second-factor.ts#countTicketTry',

@@ -6,7 +6,7 @@ import { isCollectionName, isUsersName, usersCollection } from '../../collection
 import { typeAt } from '../../collections/schema/field-path.ts';
 import { rightsOf } from '../../collections/schema/field-rights.ts';
 import { clock, dayAt, dayMs } from '../../core/clock.ts';
-import { AppError, type ErrorCode, validationFailed } from '../../core/errors.ts';
+import { AppError, validationFailed } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { tryOrLog } from '../../core/log.ts';
 import { idOf } from '../../core/values.ts';
@@ -15,8 +15,7 @@ import { fieldProtected, requireInsertRights } from '../../documents/access/fiel
 import { obeysRules, requireCreateWithout } from '../../documents/access/rule-access.ts';
 import { knowUser } from '../../documents/access/rules-of.ts';
 import type { JsonObject } from '../../documents/document.ts';
-import { withEffects } from '../../documents/store/effect-writes.ts';
-import { insertUnder, requireInsertAccess } from '../../documents/store/insert.ts';
+import { requireInsertAccess } from '../../documents/store/insert.ts';
 import { madeOf } from '../../documents/store/made-documents.ts';
 import { requireReferences } from '../../documents/store/references.ts';
 import { plainName } from '../../mail/content.ts';
@@ -25,13 +24,12 @@ import { itemKey, projectScope } from '../../persistence/item-keys.ts';
 import * as kinds from '../../persistence/table-keys.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { open, seal } from '../../projects/sealed.ts';
-import { isHooked, wakeWebhookWorker } from '../../webhooks/events.ts';
 import { queueAccountMail } from '../account-mail.ts';
-import { findById, requireAccount } from '../account-store.ts';
+import { requireAccount } from '../account-store.ts';
 import { linkTo } from '../email-proofs.ts';
 import { checkEmail } from '../email-tokens.ts';
 import { requireSession } from '../sessions.ts';
-import { isSecret, normalizeToken, randomSecret, sha256 } from '../single-use-secrets.ts';
+import { randomSecret, sha256 } from '../single-use-secrets.ts';
 import type { Bearer } from '../tokens.ts';
 import { type UserInvitationRecord, userInvitationRecords } from './invitation-records.ts';
 import { type UserRecord, userAccounts } from './users.ts';
@@ -40,9 +38,6 @@ const invitationDays = 7;
 const maxPerDay = 20;
 const maxInviterLength = 64;
 
-/** Longer than a request takes. */
-const claimMs = 60_000;
-
 interface NewInvitation {
   readonly email: string;
   readonly document: { readonly collection: string; readonly fields: JsonObject };
@@ -50,13 +45,13 @@ interface NewInvitation {
 }
 
 /** The same error for every invitation that cannot be accepted or withdrawn. */
-const invitationNotFound = (): AppError =>
+export const invitationNotFound = (): AppError =>
   new AppError(
     'INVITATION_NOT_FOUND',
     'Invitation not found for you. It was used or withdrawn, has expired, or is for another email address. Ask for a new one.',
   );
 
-const collectionNamed = async (project: Project, name: string): Promise<Collection> => {
+export const collectionNamed = async (project: Project, name: string): Promise<Collection> => {
   if (isUsersName(name))
     throw new AppError('USERS_RESERVED', 'An invitation cannot create a user. Name another collection.');
   const found = isCollectionName(name) ? (await findCollections(project, [name])).get(name) : undefined;
@@ -67,7 +62,7 @@ const collectionNamed = async (project: Project, name: string): Promise<Collecti
 const invalid = (field: string, reason: string): AppError => validationFailed({ field, message: `${field} ${reason}` });
 
 /** The field that receives the user who accepts. Throws 400 `VALIDATION_FAILED`, 403 `NOT_OWNER`. */
-const receivingField = (collection: Collection, given: string | undefined): string => {
+export const receivingField = (collection: Collection, given: string | undefined): string => {
   const owner = ownerFieldOf(collection.rls);
   const field = given ?? owner;
   if (field === undefined) {
@@ -82,20 +77,25 @@ const receivingField = (collection: Collection, given: string | undefined): stri
 };
 
 /** Throws 400 `VALIDATION_FAILED` for fields that the service sets. */
-const requireFree = (collection: Collection, fields: JsonObject, userField: string): void => {
+export const requireFree = (collection: Collection, fields: JsonObject, userField: string): void => {
   const reserved = new Set<string | undefined>([...systemFields, userField, ownerFieldOf(collection.rls)]);
   const name = Object.keys(fields).find((key) => reserved.has(key.split('.', 1)[0]));
   if (name !== undefined) throw invalid(`document.fields.${name}`, 'is set by the service. Leave it out');
 };
 
 /** The body of the document, and its owner if that is the user who accepts. Otherwise the inviter owns it. */
-const invitedBody = (collection: Collection, fields: JsonObject, userField: string, userId: string) =>
+export const invitedBody = (collection: Collection, fields: JsonObject, userField: string, userId: string) =>
   userField === ownerFieldOf(collection.rls)
     ? { body: fields, owner: userId }
     : { body: { ...fields, [userField]: userId }, owner: undefined };
 
 /** The inviter as the caller of the insert. Rules use this record. */
-const contextOf = (project: Project, collection: Collection, inviter: UserRecord, mfa: boolean): AccessContext => {
+export const contextOf = (
+  project: Project,
+  collection: Collection,
+  inviter: UserRecord,
+  mfa: boolean,
+): AccessContext => {
   const caller: Caller = { kind: 'publishable', userId: inviter._id.toHexString(), ...(mfa && { mfa: true }) };
   knowUser(caller, { ...inviter });
   return { project, collection, caller };
@@ -196,7 +196,7 @@ export const sendUserInvitation = async (
   return { _id, expiresAt: invitation.expiresAt };
 };
 
-const openFields = async ({ _id, sealedFields }: UserInvitationRecord): Promise<JsonObject> =>
+export const openFields = async ({ _id, sealedFields }: UserInvitationRecord): Promise<JsonObject> =>
   JSON.parse(await open(sealedFields, _id.toHexString()));
 
 /** The user's own pending invitations, newest first. The limit per day bounds them. */
@@ -225,78 +225,4 @@ export const deleteUserInvitation = async (project: Project, { userId }: Bearer,
   const own = { projectId: new ObjectId(project.id), inviterId: new ObjectId(userId) };
   const isGone = !_id || (await userInvitationRecords.deleteOne({ _id, ...own })).deletedCount === 0;
   if (isGone) throw invitationNotFound();
-};
-
-/** Claims an invitation by one conditional write: one of any number of concurrent requests gets it. */
-const claim = async (project: Project, email: string, token: string): Promise<UserInvitationRecord | null> => {
-  const now = clock.now();
-  return userInvitationRecords.findOneAndUpdate(
-    {
-      tokenHash: sha256(token),
-      projectId: new ObjectId(project.id),
-      email,
-      expiresAt: { $gt: new Date(now) },
-      $or: [{ claimedAt: { $exists: false } }, { claimedAt: { $lte: new Date(now - claimMs) } }],
-    },
-    { $set: { claimedAt: new Date(now) } },
-    { returnDocument: 'after' },
-  );
-};
-
-/** Errors of the insert by which the inviter can no longer create the document. */
-const noLongerAllowed: ReadonlySet<ErrorCode> = new Set([
-  ...(['RULE_DENIED', 'RULE_LIMIT', 'RLS_REQUIRED', 'NOT_OWNER', 'FIELD_PROTECTED', 'MFA_REQUIRED'] as const),
-  ...(['TOKEN_MISSING', 'COLLECTION_NOT_FOUND', 'VALIDATION_FAILED', 'INVALID_BODY', 'DOCUMENT_TOO_LARGE'] as const),
-]);
-
-/** An earlier request has created the document and was interrupted. */
-const orUsed = (clash: AppError): never => {
-  throw clash.errors?.[0]?.field === '_id' ? invitationNotFound() : clash;
-};
-
-const createInvited = async (project: Project, invitation: UserInvitationRecord, userId: string): Promise<void> => {
-  const inviter = await findById(userAccounts(project), invitation.inviterId.toHexString());
-  if (!inviter || inviter.isDisabled) throw invitationNotFound();
-  const collection = await collectionNamed(project, invitation.collection);
-  const userField = receivingField(collection, invitation.userField);
-  const fields = await openFields(invitation);
-  requireFree(collection, fields, userField);
-  const context = contextOf(project, collection, inviter, invitation.mfa === true);
-  await requireInsertAccess(context);
-  const { body, owner } = invitedBody(collection, fields, userField, userId);
-  const insert = () => insertUnder(context, body, orUsed, { _id: invitation.documentId, owner });
-  await withEffects(context, ['create'], insert);
-  if (collection.feed?.on && isHooked(project, 'document')) await wakeWebhookWorker(project.id);
-};
-
-/**
- * Creates the document of an invitation, one time. Throws 404 `INVITATION_NOT_FOUND` for an invalid token, for another or
- * an unverified address, and if the inviter could no longer create the document.
- */
-export const acceptUserInvitation = async (
-  project: Project,
-  { userId, sessionId }: Bearer,
-  copied: string,
-): Promise<{ readonly collection: string; readonly _id: string }> => {
-  const store = userAccounts(project);
-  await requireSession(store.scope, userId, sessionId);
-  const { email, emailVerified } = await requireAccount(store, userId);
-  const token = normalizeToken(copied);
-  if (email === undefined || emailVerified !== true || !isSecret(token)) throw invitationNotFound();
-  const invitation = await claim(project, email, token);
-  if (!invitation) throw invitationNotFound();
-  const { _id, documentId, collection, claimedAt } = invitation;
-  try {
-    await createInvited(project, invitation, userId);
-  } catch (error) {
-    // The invitation works again if the inviter gets the rights back.
-    await tryOrLog('warn', { message: 'An invitation stays claimed for a minute' }, () =>
-      userInvitationRecords.updateOne({ _id, ...(claimedAt && { claimedAt }) }, { $unset: { claimedAt: '' } }),
-    );
-    throw error instanceof AppError && noLongerAllowed.has(error.code) ? invitationNotFound() : error;
-  }
-  await tryOrLog('warn', { message: 'A used invitation stays until it expires' }, () =>
-    userInvitationRecords.deleteOne({ _id }),
-  );
-  return { collection, _id: documentId.toHexString() };
 };
