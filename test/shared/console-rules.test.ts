@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { bodyOf, draftOf } from '../../console/pages/access/access-draft.ts';
 import { accessLines, kindOf } from '../../console/pages/access/access-kinds.ts';
-import { explainRule, type RuleName } from '../../console/pages/access/explain-rule.ts';
+import { explainRule } from '../../console/pages/access/explain-rule.ts';
+import type { RuleName } from '../../console/pages/access/rule-clauses.ts';
 import { type OutcomeNode, type Part, triedRules } from '../../console/pages/access/rule-outcomes.ts';
 import { partsFor } from '../../console/pages/access/rule-parts.ts';
 import { insertionOf } from '../../console/ui/json-insertion.ts';

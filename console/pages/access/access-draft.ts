@@ -14,7 +14,7 @@ import {
   signedIn,
   updateHalves,
 } from './access-kinds.ts';
-import type { RuleName } from './explain-rule.ts';
+import type { RuleName } from './rule-clauses.ts';
 
 export type RuleChoice = keyof typeof access.choices;
 

@@ -1,7 +1,8 @@
 import type { Collection } from '../../../shared/collections/collection.ts';
 import type { RulesInput } from '../../../shared/collections/rules/rule.ts';
 import { isPlainObject } from '../../../shared/core/json.ts';
-import { explainRule, type RuleName } from './explain-rule.ts';
+import { explainRule } from './explain-rule.ts';
+import type { RuleName } from './rule-clauses.ts';
 
 export const accessKinds = ['server', 'public', 'signed-in', 'owner', 'rules'] as const;
 export type AccessKind = (typeof accessKinds)[number];

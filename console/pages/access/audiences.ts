@@ -1,6 +1,6 @@
 import type { Collection } from '../../../shared/collections/collection.ts';
 import { halvesOf, isOwnerRule, isSignedIn, readHalves, rulesOf, updateHalves } from './access-kinds.ts';
-import { ruleTree } from './explain-rule.ts';
+import { ruleTree } from './rule-clauses.ts';
 import { branchesOf } from './rule-tree.ts';
 
 /**

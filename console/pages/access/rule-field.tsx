@@ -4,8 +4,9 @@ import { access } from '../../text/access.ts';
 import { JsonEditor, type JsonEditorHandle } from '../../ui/json-editor.tsx';
 import { Select } from '../../ui/select.tsx';
 import { optionalRules, pathOf, type RuleChoice, type RuleDraft, ruleOf } from './access-draft.ts';
-import { explainRule, type RuleName } from './explain-rule.ts';
+import { explainRule } from './explain-rule.ts';
 import { Explained } from './explained.tsx';
+import type { RuleName } from './rule-clauses.ts';
 import { partsFor } from './rule-parts.ts';
 
 interface Props {

@@ -2,7 +2,8 @@ import type { Collection } from '../../../shared/collections/collection.ts';
 import { access } from '../../text/access.ts';
 import { pathOf } from './access-draft.ts';
 import { type Access, halvesOf, readHalves, rulesOf, updateHalves } from './access-kinds.ts';
-import { explainRule, type RuleName, ruleTree } from './explain-rule.ts';
+import { explainRule } from './explain-rule.ts';
+import { type RuleName, ruleTree } from './rule-clauses.ts';
 import { type RuleTree, textOf } from './rule-tree.ts';
 
 export type Outcome = 'true' | 'false' | 'unknown';

@@ -3,7 +3,7 @@ import { fieldsOf } from '../../../shared/collections/schema/field-path.ts';
 import { access } from '../../text/access.ts';
 import type { NamedPart } from '../../ui/json-completion.ts';
 import type { JsonPart } from '../../ui/json-insertion.ts';
-import type { RuleName } from './explain-rule.ts';
+import type { RuleName } from './rule-clauses.ts';
 
 const maxFields = 40;
 

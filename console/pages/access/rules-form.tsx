@@ -2,7 +2,7 @@ import type { Collection } from '../../../shared/collections/collection.ts';
 import { access } from '../../text/access.ts';
 import { Switch } from '../../ui/switch.tsx';
 import { type AccessDraft, optionalRules, pathOf, type RuleDraft } from './access-draft.ts';
-import type { RuleName } from './explain-rule.ts';
+import type { RuleName } from './rule-clauses.ts';
 import { RuleField, wrongValueOf } from './rule-field.tsx';
 
 interface Props {

@@ -1,7 +1,7 @@
 import type { Collection, EffectInput } from '../../../shared/collections/collection.ts';
 import { fieldAt, fieldsOf } from '../../../shared/collections/schema/field-path.ts';
 import { isPlainObject } from '../../../shared/core/json.ts';
-import { ruleTree } from '../access/explain-rule.ts';
+import { ruleTree } from '../access/rule-clauses.ts';
 import { textOf, UnclearRule } from '../access/rule-tree.ts';
 import { code, valueWords } from './effect-values.ts';
 
