@@ -665,16 +665,6 @@ export const en = {
     built: 'Built',
     none: 'No custom indexes.',
   },
-  uniqueLists: {
-    title: 'Unique together',
-    text: 'No two documents may have the same values in all fields of an entry. With the owner field among them, each user may have them once.',
-    fields: (number: number) => `Fields of entry ${number}`,
-    fieldsWhy: '1 to 4 fields, separated by commas.',
-    ignoreCase: 'Upper and lower case are the same',
-    keepTrashed: 'Documents in the trash count too',
-    add: 'Add an entry',
-    remove: (number: number) => `Remove entry ${number}`,
-  },
   changes: {
     title: 'Changes feed',
     enabled: 'Record changes for syncing',

@@ -8,6 +8,18 @@ const range = (least: string, most: string): string =>
 
 /** The texts of the schema page and of *New collection*, loaded with them. */
 export const schema = {
+  together: {
+    title: 'Unique together',
+    text: 'No two documents may have the same values in all fields of an entry. With the owner field among them, each user may have them once.',
+    fields: (number: number) => `Fields of entry ${number}`,
+    fieldsWhy: '1 to 4 fields.',
+    choose: 'Add a field …',
+    removeField: (field: string, number: number) => `Remove ${field} from entry ${number}`,
+    ignoreCase: 'Upper and lower case are the same',
+    keepTrashed: 'Documents in the trash count too',
+    add: 'Add an entry',
+    remove: (number: number) => `Remove entry ${number}`,
+  },
   fields: 'Fields',
   keys: 'Enter adds the next field, ↑ ↓ move between fields, Alt+↑ ↓ move the field.',
   name: (place: number, parent: string) => (parent ? `Name of field ${place} in ${parent}` : `Name of field ${place}`),

@@ -166,13 +166,13 @@ export const NewCollection = () => {
                     />
                     {unique.value.map((list, place) => (
                       <p key={list.fields.join()} class="row">
-                        {`${t.uniqueLists.title}: ${list.fields.join(', ')}`}
+                        {`${words.together.title}: ${list.fields.join(', ')}`}
                         <Button
                           onClick={() => {
                             unique.value = unique.value.filter((other) => other !== list);
                           }}
                         >
-                          {t.uniqueLists.remove(place + 1)}
+                          {words.together.remove(place + 1)}
                         </Button>
                       </p>
                     ))}

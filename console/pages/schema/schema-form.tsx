@@ -21,7 +21,7 @@ import { type SchemaChange, schemaChanges } from './schema-changes.ts';
 import { draftOf, type FieldDraft, renumbered, schemaOf, withSavedKeys } from './schema-draft.ts';
 import { SchemaEditor } from './schema-editor.tsx';
 import { TypesDialog } from './types-dialog.tsx';
-import { type ListDraft, listDraftsOf, listOf, UniqueLists } from './unique-lists.tsx';
+import { type ListDraft, listDraftsOf, listOf, UniqueLists, uniqueFields } from './unique-lists.tsx';
 
 type Collection = Data<'get-collection'>;
 
@@ -46,7 +46,7 @@ const draftsOf = (collection: Collection, before: readonly FieldDraft[] = []): D
 const textOf = (value: unknown): string =>
   JSON.stringify(value, (name, inner: unknown) => (name === 'id' || name === 'was' ? undefined : inner));
 
-const listText = (lists: readonly ListDraft[]): string => lists.map(({ fields }) => fields || '…').join('; ');
+const listText = (lists: readonly ListDraft[]): string => lists.map(({ fields }) => fields.join(', ') || '…').join('; ');
 
 const onOff = (is: boolean): string => (is ? words.changes.yes : words.changes.no);
 
@@ -60,8 +60,8 @@ const changesOf = (saved: Drafts, now: Drafts): readonly SchemaChange[] => {
     ...pair(words.closed, onOff(saved.closed), onOff(now.closed)),
     ...lists.map(([before, after]) =>
       before === after
-        ? { name: t.uniqueLists.title, note: words.changes.changed }
-        : { name: t.uniqueLists.title, before: before || words.changes.noValue, after: after || words.changes.noValue },
+        ? { name: words.together.title, note: words.changes.changed }
+        : { name: words.together.title, before: before || words.changes.noValue, after: after || words.changes.noValue },
     ),
     ...pair(t.changes.title, onOff(saved.on), onOff(now.on)),
     ...pair(t.changes.partition, saved.partition, now.partition),
@@ -253,7 +253,7 @@ export const SchemaForm = ({
                 closed={closed}
                 errors={errors.value}
               />
-              <UniqueLists lists={lists} wrong={wrong} />
+              <UniqueLists lists={lists} fields={uniqueFields(now.fields, collectionOf(collection))} wrong={wrong} />
               {collectionName !== 'users' && <ChangesFeed on={on} partition={partition} fields={now.fields} />}
             </>
           );
