@@ -19,20 +19,31 @@ const Place = ({ href, path, area }: { readonly href: string; readonly path: str
   </li>
 );
 
+/** Loads the script of the page *Documents* before a click. */
+const ahead = () => import('../pages/documents/documents.tsx').catch(() => undefined);
+
 /** A collection and its number of documents; `null` if that is unknown. */
 const CollectionPlace = ({
   href,
   path,
   name,
   documents,
+  projectId,
 }: {
+  readonly projectId: string;
   readonly href: string;
   readonly path: string;
   readonly name: string;
   readonly documents: number | null;
 }) => (
   <li class="counted">
-    <a href={href} aria-current={path === href || path.startsWith(`${href}/`) ? 'page' : undefined}>
+    <a
+      href={href}
+      aria-current={path === href || path.startsWith(`${href}/`) ? 'page' : undefined}
+      onPointerEnter={ahead}
+      onFocus={ahead}
+      onPointerDown={async () => (await ahead())?.prefetch(projectId, name)}
+    >
       {name}
     </a>
     {documents !== null && (
@@ -92,7 +103,12 @@ export const Side = ({ projectId, path }: { readonly projectId: string; readonly
         </div>
         <ul class="below">
           {collections?.map(({ name, documents: count }) => (
-            <CollectionPlace key={name} href={`${base}/documents/${name}`} path={path} name={name} documents={count} />
+            <CollectionPlace
+              key={name}
+              {...{ projectId, path, name }}
+              href={`${base}/documents/${name}`}
+              documents={count}
+            />
           ))}
         </ul>
       </li>

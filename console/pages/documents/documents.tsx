@@ -35,6 +35,8 @@ import { collectionOf, enforcedFields } from './shown-fields.ts';
 import { ViewAsMenu, ViewingAs, viewerOf } from './view-as.tsx';
 import { ViewsMenu } from './views-menu.tsx';
 
+export { prefetch } from './prefetch.ts';
+
 const none = { search: undefined, page: undefined };
 
 /** The documents of a collection. Filter, sort, page, columns and the open document are in the address. */
