@@ -353,6 +353,7 @@ export const en = {
     html: 'HTML',
     text: 'Text',
     builtIn: 'Built in',
+    own: 'Your templates',
     updated: 'Changed',
     preview: 'Email preview',
     sendTest: 'Send a test',
@@ -798,6 +799,7 @@ export const en = {
     title: 'Personal access tokens',
     new: 'New token',
     scopes: 'Scopes',
+    presets: { read: 'Read only', deploy: 'Deploy', all: 'All' },
     name: 'Name of the token',
     acts: { read: 'read', write: 'write' },
     farReaching: {

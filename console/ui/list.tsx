@@ -27,6 +27,8 @@ interface Props<Id extends RowId> {
   readonly empty: string;
   readonly emptyAct?: ComponentChildren;
   readonly icon?: IconName;
+  /** Consecutive items of one group have its name above them. */
+  readonly group?: (item: Item<Id>) => string;
   readonly selected?: string | undefined;
   readonly onOpen?: (item: Item<Id>) => void;
 }
@@ -76,6 +78,7 @@ export const List = <Id extends RowId>({
   empty,
   emptyAct,
   icon,
+  group,
   selected,
   onOpen,
 }: Props<Id>) => {
@@ -105,6 +108,7 @@ export const List = <Id extends RowId>({
           items={shown?.items}
           keyOf={keyOf}
           selected={selected}
+          {...(group ? { group } : {})}
           {...(onOpen ? { onOpen } : {})}
         />
       )}

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import { t } from '../text/words.ts';
 import { isSecondClick } from './button.tsx';
@@ -38,6 +38,8 @@ interface Props<T> {
   readonly ticked?: ReadonlySet<string>;
   readonly onTick?: (keys: ReadonlySet<string>) => void;
   readonly editing?: CellEditing;
+  /** Consecutive rows of one group have its name above them. */
+  readonly group?: (item: T) => string;
   /** The first column stays in view. */
   readonly frozen?: boolean;
 }
@@ -83,6 +85,7 @@ export const Table = <T,>({
   ticked,
   onTick,
   editing,
+  group,
   frozen,
 }: Props<T>) => {
   const box = useRef<HTMLElement>(null);
@@ -150,30 +153,41 @@ export const Table = <T,>({
           {shown === undefined ? (
             <Waiting columns={columns.length + (tick ? 1 : 0)} />
           ) : (
-            shown.map((item) => {
+            shown.map((item, place) => {
               const key = keyOf(item);
+              const name = group?.(item);
+              const before = shown[place - 1];
               return (
-                <tr key={key} aria-selected={selected === key} onClick={(event) => onRowClick(event, item)}>
-                  {tick && (
-                    <td class="tick">
-                      <Tick keyed={key} {...tick} />
-                    </td>
+                <Fragment key={key}>
+                  {name !== undefined && (before === undefined || group?.(before) !== name) && (
+                    <tr class="group">
+                      <th scope="rowgroup" colSpan={columns.length + (tick ? 1 : 0)}>
+                        {name}
+                      </th>
+                    </tr>
                   )}
-                  {columns.map((column) => (
-                    <td
-                      key={column.key}
-                      dir="auto"
-                      class={column.number ? 'number' : undefined}
-                      data-label={typeof column.label === 'string' ? column.label : undefined}
-                      style={widthOf(column)}
-                      {...cellProps(key, column.key)}
-                    >
-                      {editing?.at?.key === key && editing.at.column === column.key
-                        ? editing.editor
-                        : column.cell(item)}
-                    </td>
-                  ))}
-                </tr>
+                  <tr aria-selected={selected === key} onClick={(event) => onRowClick(event, item)}>
+                    {tick && (
+                      <td class="tick">
+                        <Tick keyed={key} {...tick} />
+                      </td>
+                    )}
+                    {columns.map((column) => (
+                      <td
+                        key={column.key}
+                        dir="auto"
+                        class={column.number ? 'number' : undefined}
+                        data-label={typeof column.label === 'string' ? column.label : undefined}
+                        style={widthOf(column)}
+                        {...cellProps(key, column.key)}
+                      >
+                        {editing?.at?.key === key && editing.at.column === column.key
+                          ? editing.editor
+                          : column.cell(item)}
+                      </td>
+                    ))}
+                  </tr>
+                </Fragment>
               );
             })
           )}

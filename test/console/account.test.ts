@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { farReachingScopes } from '../../shared/accounts/developers/scopes.ts';
+import { farReachingScopes, scopes } from '../../shared/accounts/developers/scopes.ts';
 import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
 import { call } from '../support/clients/client.ts';
 import { openAs } from '../support/clients/console-page.ts';
@@ -22,7 +22,17 @@ describe('account page in the console', () => {
     const { page, problems } = opened;
     await page.getByRole('button', { name: 'New token' }).click();
     await page.getByLabel('Name of the token').fill('backup');
-    await page.getByLabel('documents:read').uncheck();
+    const checked = () => page.getByRole('group', { name: 'Scopes' }).getByRole('checkbox', { checked: true });
+    for (const [preset, count] of [
+      ['All', scopes.length],
+      ['Deploy', 8],
+      ['Read only', scopes.filter((scope) => scope.endsWith(':read')).length],
+    ] as const) {
+      await page.getByRole('button', { name: preset, exact: true }).click();
+      await expect.poll(() => checked().count()).toBe(count);
+    }
+    expect(await obstacles(page)).toEqual([]);
+    while ((await checked().count()) > 0) await checked().first().uncheck();
     await page.getByRole('button', { name: 'Create' }).click();
     const wrong = page.getByRole('alert');
     expect(await wrong.textContent()).toMatch(/^Scopes must /);

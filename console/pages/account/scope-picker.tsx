@@ -1,11 +1,21 @@
 import type { Signal } from '@preact/signals';
 import { farReachingScopes, type Scope, scopes } from '../../../shared/accounts/developers/scopes.ts';
 import { t } from '../../text/words.ts';
+import { Button } from '../../ui/button.tsx';
 import { TickGroup } from '../../ui/tick-group.tsx';
 
 const resources = [...new Set(scopes.map((scope) => scope.slice(0, scope.lastIndexOf(':'))))];
 
 const acts = ['read', 'write'] as const;
+
+const areas = ['projects', 'collections', 'mail', 'webhooks'] as const;
+
+/** What most tokens need. `deploy` is what a pipeline needs to apply a file of the schema. */
+const presets = {
+  read: scopes.filter((scope) => scope.endsWith(':read')),
+  deploy: areas.flatMap((area) => acts.map((act): Scope => `${area}:${act}`)),
+  all: scopes,
+} as const;
 
 /** The scopes of a token: read, write or both for each area. */
 export const ScopePicker = ({
@@ -23,6 +33,18 @@ export const ScopePicker = ({
   };
   return (
     <TickGroup label={t.tokens.scopes} wrong={wrong}>
+      <div class="row wide">
+        {(Object.keys(presets) as (keyof typeof presets)[]).map((preset) => (
+          <Button
+            key={preset}
+            onClick={() => {
+              chosen.value = new Set(presets[preset]);
+            }}
+          >
+            {t.tokens.presets[preset]}
+          </Button>
+        ))}
+      </div>
       {resources.map((resource) => (
         <div key={resource} class="row">
           <span class="mono scope-name">{resource}</span>

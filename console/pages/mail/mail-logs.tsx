@@ -15,6 +15,8 @@ type MailLog = Data<'list-project-mail-logs'>[number];
 
 const lookMs = 2000;
 
+const dayFormat = new Intl.DateTimeFormat('en', { dateStyle: 'full' });
+
 /** The state of such a mail may change without an action here. */
 const isMoving = ({ status }: MailLog): boolean => status === 'queued' || status === 'sent';
 
@@ -51,6 +53,7 @@ export const MailLogs = ({ projectId }: { readonly projectId: string }) => {
         columns={columns}
         items={data}
         keyOf={({ _id }) => _id}
+        group={({ sentAt }) => dayFormat.format(Date.parse(sentAt))}
         selected={query.open}
         onOpen={({ _id }) => route(addressOf(_id))}
       />

@@ -1,6 +1,5 @@
 import type { Item } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { List } from '../../ui/list.tsx';
 import { Listed } from '../../ui/listed.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -12,11 +11,7 @@ const columnsOf = (addressOf: (id: string) => string): readonly Column<Item<'lis
   {
     key: 'name',
     label: t.mail.name,
-    cell: ({ _id, name, builtIn }) => (
-      <>
-        <a href={addressOf(_id)}>{name}</a> {builtIn && <Badge>{t.mail.builtIn}</Badge>}
-      </>
-    ),
+    cell: ({ _id, name }) => <a href={addressOf(_id)}>{name}</a>,
   },
   { key: 'subject', label: t.mail.subject, cell: ({ subject }) => subject },
   { key: 'updated', label: t.mail.updated, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
@@ -32,6 +27,7 @@ export const Templates = ({ projectId }: { readonly projectId: string }) => (
         label={t.mail.parts.templates}
         columns={columnsOf(addressOf)}
         keyOf={({ _id }) => _id}
+        group={({ builtIn }) => (builtIn ? t.mail.builtIn : t.mail.own)}
         empty={t.mail.noTemplates}
         selected={open}
         onOpen={({ _id }) => onOpen(_id)}

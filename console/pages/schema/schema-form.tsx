@@ -46,7 +46,8 @@ const draftsOf = (collection: Collection, before: readonly FieldDraft[] = []): D
 const textOf = (value: unknown): string =>
   JSON.stringify(value, (name, inner: unknown) => (name === 'id' || name === 'was' ? undefined : inner));
 
-const listText = (lists: readonly ListDraft[]): string => lists.map(({ fields }) => fields.join(', ') || '…').join('; ');
+const listText = (lists: readonly ListDraft[]): string =>
+  lists.map(({ fields }) => fields.join(', ') || '…').join('; ');
 
 const onOff = (is: boolean): string => (is ? words.changes.yes : words.changes.no);
 
@@ -61,7 +62,11 @@ const changesOf = (saved: Drafts, now: Drafts): readonly SchemaChange[] => {
     ...lists.map(([before, after]) =>
       before === after
         ? { name: words.together.title, note: words.changes.changed }
-        : { name: words.together.title, before: before || words.changes.noValue, after: after || words.changes.noValue },
+        : {
+            name: words.together.title,
+            before: before || words.changes.noValue,
+            after: after || words.changes.noValue,
+          },
     ),
     ...pair(t.changes.title, onOff(saved.on), onOff(now.on)),
     ...pair(t.changes.partition, saved.partition, now.partition),
