@@ -23,6 +23,8 @@ export const accounts = {
   signUpsWhy: 'Anyone can create an account.',
   strictSessions: 'Strict sessions',
   strictSessionsWhy: 'Disabled and signed-out users lose writes immediately.',
+  userUploads: 'Uploads by users',
+  userUploadsWhy: 'Signed-in users can upload with the publishable key. Their files are private.',
   immediately: 'Switches are saved immediately.',
   directory: {
     title: 'Directory',

@@ -1,5 +1,31 @@
+import { numberText } from './number.ts';
+
 /** Texts of the pages of files, loaded with them. */
 export const files = {
+  title: 'Files',
+  folders: 'Folders',
+  all: 'All files',
+  count: (count: number) => (count === 1 ? '1 file' : `${numberText(count)} files`),
+  search: 'Name contains',
+  kind: 'Kind of file',
+  kinds: {
+    all: 'All kinds',
+    image: 'Images',
+    media: 'Audio and video',
+    text: 'Texts and documents',
+    other: 'Other',
+  },
+  view: 'View',
+  views: { grid: 'Grid', list: 'List' },
+  noneFit: 'No files match.',
+  newest: (shown: number, total: number) => `The newest ${numberText(shown)} of ${numberText(total)} files.`,
+  older: 'Load older files',
+  openUser: (name: string) => `Open the user ${name}`,
+  openDocument: 'Open the document',
+  deleteSome: (count: number) => (count === 1 ? 'Delete the file' : `Delete ${numberText(count)} files`),
+  deleteSomeText: 'They are permanently deleted, and their addresses stop working.',
+  deletedSome: (count: number) => (count === 1 ? '1 file deleted' : `${numberText(count)} files deleted`),
+  uploaded: (count: number) => (count === 1 ? '1 file uploaded' : `${numberText(count)} files uploaded`),
   picture: 'Picture',
   name: 'Name',
   path: 'Path',
@@ -10,7 +36,7 @@ export const files = {
   choose: 'Choose files',
   drop: 'or drop them here',
   uploads: 'Uploads',
-  states: { waiting: 'Queued', sending: 'Uploading', done: 'Uploaded', failed: 'Failed' },
+  states: { waiting: 'Queued', sending: 'Uploading', failed: 'Failed' },
   unreachable: 'The storage is unreachable.',
   refused: 'The storage rejected the file.',
   ownBucket:
@@ -32,6 +58,7 @@ export const files = {
   makePublic: 'Make public',
   makePrivate: 'Make private',
   owner: 'Owner',
+  document: 'Document',
   openUploads: 'Open uploads',
   openUploadsWhy: 'They are not confirmed yet. Each reserves its size until it is confirmed or ends.',
   server: 'Secret key or console',
@@ -41,6 +68,5 @@ export const files = {
   endUploadOf: (name: string) => `End the upload of ${name}`,
   uploadEnded: 'Upload ended',
   newestUploads: 'Newest uploads',
-  userUploads: 'Uploads by users',
-  userUploadsWhy: 'Signed-in users can upload with the publishable key. Their files are private.',
+  userUploads: (on: boolean) => `Uploads by users: ${on ? 'on' : 'off'}`,
 };

@@ -34,6 +34,19 @@ const open =
   };
 const openRow = open('tr');
 
+/** Opens the first file, as a tile or a row. */
+const openFile = async (page: Page): Promise<void> => {
+  await page.locator('main :is(.files, table) a').first().click();
+  await page.getByRole('button', { name: 'Close' }).waitFor();
+};
+
+/** Shows the files as a list, and as a grid again on the next screen. */
+const listFiles = async (page: Page): Promise<void> => {
+  await press('List')(page);
+  await page.locator('main table').first().waitFor();
+  await page.evaluate("localStorage.removeItem('basalt:files-view')");
+};
+
 /** Opens a document for editing, as a form or as JSON. */
 const edit =
   (tab: string) =>
@@ -101,7 +114,10 @@ export const screens: readonly Screen[] = [
   { name: 'users', path: '/users' },
   { name: 'user', path: '/users', act: openRow },
   { name: 'files', path: '/files' },
-  { name: 'file', path: '/files', act: open('tr a') },
+  { name: 'files-none', path: '/files', as: 'beginner' },
+  { name: 'files-folder', path: '/files?folder=orders' },
+  { name: 'file', path: '/files', act: openFile },
+  { name: 'files-list', path: '/files', act: listFiles },
   { name: 'mail-logs', path: '/mail/logs' },
   { name: 'mail-templates', path: '/mail/templates' },
   { name: 'mail-audiences', path: '/mail/audiences' },

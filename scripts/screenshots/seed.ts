@@ -206,25 +206,29 @@ export const seed = async ({ baseUrl, dashboardUrl }: Addresses): Promise<Seeded
     }
     await api('POST', '/mail/send', { to: 'bounced@resend.dev', subject: 'News of the greenhouse', text: 'Hello.' });
     await api('POST', '/mail/send', { to: 'complained@resend.dev', subject: 'News of the greenhouse', text: 'Hello.' });
+    const upload = async (filename: string, contentType: string, bytes: Buffer, more: object = {}) => {
+      const { signedUrl, filePath } = await api<{ signedUrl: string; filePath: string }>(
+        'POST',
+        '/storage/upload-request',
+        { filename, contentType, size: bytes.length, ...more },
+      );
+      await fetch(signedUrl, { method: 'PUT', headers: { 'content-type': contentType }, body: new Uint8Array(bytes) });
+      await api('POST', '/storage/upload-confirm', { filePath, size: bytes.length });
+    };
+    const { data: newest } = await api<{ data: { items: readonly { _id: string }[] } }>('GET', '/data/orders?limit=3');
+    for (const { _id: id } of newest.items) {
+      await upload('invoice.txt', 'text/plain', Buffer.from('An invoice.'), { of: { collection: 'orders', id } });
+    }
+    await upload('price-list.csv', 'text/csv', Buffer.from('name,price\nBoston fern,18.5\n'));
     for (const [filename, ...colour] of [
       ['boston-fern.png', 20, 90, 40],
       ['monstera.png', 10, 60, 50],
       ['lavender.png', 90, 60, 130],
       ['greenhouse.png', 100, 110, 60],
     ] as const) {
-      const bytes = picture(colour);
-      const { signedUrl, filePath } = await api<{ signedUrl: string; filePath: string }>(
-        'POST',
-        '/storage/upload-request',
-        {
-          filename,
-          contentType: 'image/png',
-          size: bytes.length,
-          ...(filename === 'greenhouse.png' && { visibility: 'private' }),
-        },
-      );
-      await fetch(signedUrl, { method: 'PUT', headers: { 'content-type': 'image/png' }, body: new Uint8Array(bytes) });
-      await api('POST', '/storage/upload-confirm', { filePath, size: bytes.length });
+      await upload(filename, 'image/png', picture(colour), {
+        ...(filename === 'greenhouse.png' && { visibility: 'private' }),
+      });
     }
     const { data: listed } = await api<{ data: { items: readonly { _id: string }[] } }>(
       'GET',

@@ -69,7 +69,14 @@ const newest = (project: Project, count: number): Promise<FileItem[]> =>
     stale: true,
   });
 
-/** Confirmed files, newest first. Throws 400 `INVALID_QUERY` beyond the 10,000th. */
+/** The document that a file belongs to. */
+const documentOf = ({ of }: FileItem) => {
+  if (of === undefined) return null;
+  const { collection, id } = toFileDocument(of);
+  return { collection, id };
+};
+
+/** Confirmed files, newest first, with their documents. Throws 400 `INVALID_QUERY` beyond the 10,000th. */
 export const listFiles = async (project: Project, { page, limit }: PageRequest) => {
   if (page * limit > maxListed) {
     throw new AppError(
@@ -78,7 +85,11 @@ export const listFiles = async (project: Project, { page, limit }: PageRequest) 
     );
   }
   const [items, { files: total }] = await Promise.all([newest(project, page * limit), storageUsage(project)]);
-  return { items: items.slice((page - 1) * limit).map((item) => toStoredFile(project, item)), total, page, limit };
+  const shown = items.slice((page - 1) * limit);
+  return {
+    items: shown.map((item) => ({ ...toStoredFile(project, item), document: documentOf(item) })),
+    ...{ total, page, limit },
+  };
 };
 
 interface OwnFilesQuery {

@@ -70,6 +70,19 @@ describe('actions on project settings in the console', () => {
     expect(problems).toEqual([]);
   });
 
+  test('users are allowed to upload', async () => {
+    const { page, problems } = opened;
+    const kept = async () => {
+      const path = `/api/projects/${project.id}`;
+      return (await project.developer.dashboard<{ data: { uploads: object } }>('GET', path)).body.data.uploads;
+    };
+    await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/files`);
+    await page.getByRole('link', { name: 'Uploads by users: off' }).click();
+    await page.getByLabel('Uploads by users').check();
+    await expect.poll(kept).toMatchObject({ users: true });
+    expect(problems).toEqual([]);
+  });
+
   test('directory is set, shows what is wrong with its rule, and is switched off', async () => {
     const { page, problems } = opened;
     const path = `/api/projects/${project.id}`;

@@ -46,7 +46,21 @@ export const FilePanel = ({
       </p>
       {file.owner && (
         <p class="muted small">
-          {files.owner} <span class="mono">{file.owner}</span>
+          {files.owner}{' '}
+          <a class="mono" href={`/projects/${projectId}/users?open=${file.owner}`}>
+            {file.owner}
+          </a>
+        </p>
+      )}
+      {file.document && (
+        <p class="muted small">
+          {files.document}{' '}
+          <a
+            class="mono"
+            href={`/projects/${projectId}/documents/${file.document.collection}?open=${file.document.id}`}
+          >
+            {file.document.collection} / {file.document.id}
+          </a>
         </p>
       )}
       {isPrivate && <p class="muted small">{files.privateWhy}</p>}

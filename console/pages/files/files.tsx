@@ -2,37 +2,36 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso/router';
 import { useQuery } from '../../api/query.ts';
+import { useEvery } from '../../api/query-every.ts';
 import { request } from '../../api/request.ts';
-import type { Item } from '../../api/rows.ts';
 import { files } from '../../text/files.ts';
 import { t } from '../../text/words.ts';
 import { addressWith } from '../../ui/address.ts';
-import { Bytes } from '../../ui/bytes.tsx';
+import { Button, LinkButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
-import { List, useListPage } from '../../ui/list.tsx';
+import { Empty } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
+import { pageOf } from '../../ui/page-size.ts';
+import { Pager } from '../../ui/pager.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
-import { Switch } from '../../ui/switch.tsx';
-import type { Column } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
+import { Waiting } from '../../ui/waiting.tsx';
+import { FileGrid, FolderTiles } from './file-grid.tsx';
 import { FilePanel } from './file-panel.tsx';
-import { isPicture, thumb, useAddresses } from './links.ts';
+import { FileTable } from './file-table.tsx';
+import { FilesBar, useView } from './files-bar.tsx';
+import { FolderHead } from './folder-head.tsx';
+import { contentsOf, matching } from './folders.ts';
 import { OpenUploads } from './open-uploads.tsx';
+import { TickedFiles } from './ticked-files.tsx';
 import { UploadQueue } from './upload-queue.ts';
 import { UploadZone } from './upload-zone.tsx';
-import { Visibility } from './visibility.tsx';
 
-type StoredFile = Item<'list-files'>;
+/** Pages of 100 files that are read at first, and again for older files. */
+const pagesAtOnce = 10;
 
-const pathEnds = { start: 8, end: 28 } as const;
-
-/** A path begins with the same project id in each row, so that its middle says the least. */
-const shortPath = (path: string): string => {
-  const all = Array.from(path);
-  const { start, end } = pathEnds;
-  return all.length <= start + end ? path : `${all.slice(0, start).join('')}…${all.slice(-end).join('')}`;
-};
+/** The dashboard API lists so many files. */
+const maxPages = 100;
 
 export const Files = () => {
   const { projectId = '' } = useRoute().params;
@@ -40,95 +39,108 @@ export const Files = () => {
   const found = useQuery('get-project', { projectId });
   const { data: project, problem } = found.value;
   const queue = useMemo(() => new UploadQueue(projectId), [projectId]);
-  const { list } = useListPage('list-files', { projectId });
+  const pages = useSignal(pagesAtOnce);
+  const every = useEvery('list-files', { projectId }, pages.value);
+  const { data: all, total = 0, problem: refusal, reload } = every;
   const arrived = queue.arrived.value;
   useEffect(() => {
-    if (arrived > 0) list.reload();
+    if (arrived > 0) reload();
   }, [arrived]);
+  const [view] = useView();
+  const ticked = useSignal<ReadonlySet<string>>(new Set());
   const deleting = useSignal(false);
   const isOwnBucket = project?.storage.external ?? false;
   const changes = project !== undefined && project.role !== 'viewer';
-  const pictures = isOwnBucket ? [] : (list.value.data?.items.filter(isPicture) ?? []);
-  const thumbOf = useAddresses(projectId, pictures, thumb);
-  const addressOf = (open: string | undefined) => addressWith(path, query, { open });
-  const columns: readonly Column<StoredFile>[] = [
-    {
-      key: 'picture',
-      label: <span class="spoken">{files.picture}</span>,
-      cell: (file) => {
-        const address = pictures.includes(file) ? thumbOf(file) : undefined;
-        return address === undefined ? null : <img class="thumb" src={address} alt="" loading="lazy" />;
-      },
-    },
-    {
-      key: 'name',
-      label: files.name,
-      cell: (file) => (
-        <>
-          <a href={addressOf(file.path)}>{file.name}</a> <Visibility file={file} />
-        </>
-      ),
-    },
-    { key: 'size', label: files.size, number: true, cell: ({ size }) => <Bytes of={size} /> },
-    { key: 'type', label: files.type, cell: ({ contentType }) => contentType },
-    { key: 'created', label: t.users.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
-    {
-      key: 'path',
-      label: files.path,
-      cell: (file) => (
-        <span class="mono" title={file.path}>
-          {shortPath(file.path)}
-        </span>
-      ),
-    },
-  ];
-  const close = () => {
-    deleting.value = false;
+  const hrefOf = (change: Readonly<Record<string, string | undefined>>) => addressWith(path, query, change);
+  const at = query.folder?.split('/') ?? [];
+  const { below, own, folders } = contentsOf(all ?? [], at);
+  const isFiltered = Boolean(query.name || query.kind);
+  const listed = isFiltered ? matching(below, query.name ?? '', query.kind) : own;
+  const { page, size } = pageOf(query);
+  const items = listed.slice((page - 1) * size, page * size);
+  const file = all?.find(({ path: key }) => key === query.open);
+  const isEmpty = all?.length === 0;
+  const Layout = view === 'grid' ? FileGrid : FileTable;
+  const close = () => route(hrefOf({ open: undefined }));
+  const tick = (keys: ReadonlySet<string>) => {
+    ticked.value = keys;
   };
-  const file = list.value.data?.items.find(({ path: key }) => key === query.open);
+  const folderHref = (folder: string | undefined) => hrefOf({ folder, page: undefined, open: undefined });
   return (
-    <Page title={t.nav.files}>
+    <Page
+      title={t.nav.files}
+      acts={
+        changes && (
+          <LinkButton kind="plain" href={`/projects/${projectId}/settings/sign-in`}>
+            {files.userUploads(project.uploads.users)}
+          </LinkButton>
+        )
+      }
+    >
       <div class="stack">
-        {problem && !project && !list.value.problem && <ProblemNote problem={problem} onRetry={found.reload} />}
+        {problem && !project && !refusal && <ProblemNote problem={problem} onRetry={found.reload} />}
         {isOwnBucket && <p class="note">{files.ownBucket}</p>}
-        {changes && !isOwnBucket && <UploadZone queue={queue} />}
-        {changes && (
-          <Switch
-            label={files.userUploads}
-            hint={files.userUploadsWhy}
-            on={project.uploads.users}
-            onChange={async (users) => {
-              await request('update-project', { projectId, body: { uploads: { users } } });
-            }}
-          />
+        {changes && !isOwnBucket && <UploadZone queue={queue} invites={isEmpty} />}
+        {refusal && <ProblemNote problem={refusal} onRetry={reload} />}
+        <Waiting of={every} />
+        {isEmpty && (!changes || isOwnBucket) && <Empty text={files.empty} icon="files" />}
+        {all && !isEmpty && (
+          <>
+            <FilesBar query={query} onChange={(change) => route(hrefOf({ ...change, page: undefined }))} />
+            {at.length > 0 && <FolderHead projectId={projectId} at={at} hrefOf={folderHref} />}
+            {ticked.value.size > 0 && <TickedFiles projectId={projectId} ticked={ticked.value} onTick={tick} />}
+            <div class={file ? 'halves' : undefined}>
+              <div class="stack">
+                {!isFiltered && page === 1 && <FolderTiles folders={folders} hrefOf={folderHref} />}
+                {items.length > 0 && (
+                  <Layout
+                    projectId={projectId}
+                    items={items}
+                    shows={!isOwnBucket}
+                    hrefOf={(open) => hrefOf({ open })}
+                    selected={query.open}
+                    ticked={ticked.value}
+                    onTick={changes ? tick : undefined}
+                  />
+                )}
+                {items.length === 0 && (isFiltered || folders.length === 0) && (
+                  <Empty text={isFiltered ? files.noneFit : t.pager.beyond} icon="files" />
+                )}
+                {listed.length > 0 && (
+                  <div class="row small muted pager">
+                    <Pager shown={items.length} total={listed.length} />
+                  </div>
+                )}
+                {all.length < total && pages.value < maxPages && (
+                  <div class="row small muted">
+                    {files.newest(all.length, total)}
+                    <Button
+                      onClick={() => {
+                        pages.value += pagesAtOnce;
+                      }}
+                    >
+                      {files.older}
+                    </Button>
+                  </div>
+                )}
+              </div>
+              {file && (
+                <FilePanel
+                  key={file.path}
+                  projectId={projectId}
+                  file={file}
+                  shows={!isOwnBucket}
+                  changes={changes}
+                  onChange={reload}
+                  onDelete={() => {
+                    deleting.value = true;
+                  }}
+                  onClose={close}
+                />
+              )}
+            </div>
+          </>
         )}
-        <div class={file ? 'halves' : undefined}>
-          <List
-            row="list-files"
-            input={{ projectId }}
-            label={t.nav.files}
-            columns={columns}
-            keyOf={({ path: key }) => key}
-            empty={files.empty}
-            icon="files"
-            selected={query.open}
-            onOpen={(item) => route(addressOf(item.path))}
-          />
-          {file && (
-            <FilePanel
-              key={file.path}
-              projectId={projectId}
-              file={file}
-              shows={!isOwnBucket}
-              changes={changes}
-              onChange={() => list.reload()}
-              onDelete={() => {
-                deleting.value = true;
-              }}
-              onClose={() => route(addressOf(undefined))}
-            />
-          )}
-        </div>
         <OpenUploads projectId={projectId} changes={changes} />
       </div>
       {file && deleting.value && (
@@ -138,11 +150,13 @@ export const Files = () => {
           name={file.name}
           label={files.typeName}
           act={t.acts.delete}
-          onClose={close}
+          onClose={() => {
+            deleting.value = false;
+          }}
           onConfirm={async () => {
             await request('delete-files', { projectId, body: { paths: [file.path] } });
+            deleting.value = false;
             close();
-            route(addressOf(undefined));
             say(files.deleted);
           }}
         />

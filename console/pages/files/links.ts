@@ -4,12 +4,13 @@ import type { Input, Item } from '../../api/rows.ts';
 import { problemText } from '../../ui/problem-text.ts';
 import { say } from '../../ui/toast.tsx';
 
-type StoredFile = Item<'list-files'>;
+export type StoredFile = Item<'list-files'>;
 type Asked = Input<'sign-project-links'>['body'];
 
-/** The sizes of pictures: in lists at two pixels per point, and opened. */
+/** The sizes of pictures: in lists at two pixels per point, opened, and as tiles. */
 export const thumb = { width: 64, height: 64 };
 export const preview = { width: 640 };
+export const tileSize = { width: 320, height: 256 };
 
 /** Pictures that the service can resize and browsers can show. */
 export const isPicture = ({ contentType }: StoredFile): boolean =>

@@ -1,12 +1,14 @@
 import { type Signal, signal } from '@preact/signals';
 import { type Problem, problemOf } from '../../api/problem.ts';
 import { uploadFile } from '../../api/upload.ts';
+import { files } from '../../text/files.ts';
+import { say } from '../../ui/toast.tsx';
 
-/** An upload: its progress and its outcome. */
+/** An upload that is not finished: its progress, or why it failed. */
 export interface Upload {
   readonly id: number;
   readonly file: File;
-  readonly state: 'waiting' | 'sending' | 'done' | 'failed';
+  readonly state: 'waiting' | 'sending' | 'failed';
   readonly sent: number;
   readonly problem?: Problem;
 }
@@ -20,6 +22,7 @@ export class UploadQueue {
   readonly uploads: Signal<readonly Upload[]> = signal([]);
   /** The number of finished uploads. The list of files reloads with each. */
   readonly arrived: Signal<number> = signal(0);
+  #reported = 0;
   readonly #projectId: string;
 
   constructor(projectId: string) {
@@ -51,16 +54,24 @@ export class UploadQueue {
   #next(): void {
     const sending = this.uploads.value.filter(({ state }) => state === 'sending').length;
     const waiting = this.uploads.value.find(({ state }) => state === 'waiting');
+    if (!waiting && sending === 0) this.#report();
     if (!waiting || sending >= mostAtOnce) return;
     void this.#send(waiting);
     this.#next();
+  }
+
+  /** Says how many uploads have finished since the last report. */
+  #report(): void {
+    const count = this.arrived.peek() - this.#reported;
+    this.#reported += count;
+    if (count > 0) say(files.uploaded(count));
   }
 
   async #send({ id, file }: Upload): Promise<void> {
     this.#change(id, { state: 'sending' });
     try {
       await uploadFile(this.#projectId, file, (sent) => this.#change(id, { sent }));
-      this.#change(id, { state: 'done', sent: file.size });
+      this.remove(id);
       this.arrived.value += 1;
     } catch (error) {
       this.#change(id, { state: 'failed', problem: problemOf(error) });

@@ -5,6 +5,7 @@ import { files } from '../../text/files.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Bytes } from '../../ui/bytes.tsx';
+import { Icon } from '../../ui/icon.tsx';
 import { Wrong } from '../../ui/wrong.tsx';
 import type { Upload, UploadQueue } from './upload-queue.ts';
 
@@ -22,25 +23,32 @@ const UploadLine = ({ upload, queue }: { readonly upload: Upload; readonly queue
       {state === 'failed' ? (
         <Wrong text={reasonOf(upload)} />
       ) : (
-        state !== 'done' && <progress max={Math.max(1, file.size)} value={sent} aria-label={file.name} />
+        <progress max={Math.max(1, file.size)} value={sent} aria-label={file.name} />
       )}
       <span class="small muted">{files.states[state]}</span>
       {state === 'failed' && (
-        <Button kind="plain" onClick={() => queue.again(id)}>
-          {t.acts.retry}
-        </Button>
-      )}
-      {(state === 'failed' || state === 'done') && (
-        <Button kind="plain" aria-label={t.acts.close} onClick={() => queue.remove(id)}>
-          ✕
-        </Button>
+        <>
+          <Button kind="plain" onClick={() => queue.again(id)}>
+            {t.acts.retry}
+          </Button>
+          <Button kind="plain" aria-label={t.acts.close} onClick={() => queue.remove(id)}>
+            ✕
+          </Button>
+        </>
       )}
     </li>
   );
 };
 
 /** Accepts several dropped or chosen files and shows the progress of each. */
-export const UploadZone = ({ queue }: { readonly queue: UploadQueue }) => {
+export const UploadZone = ({
+  queue,
+  invites,
+}: {
+  readonly queue: UploadQueue;
+  /** Whether there are no files yet. */
+  readonly invites: boolean;
+}) => {
   const over = useSignal(false);
   const input = useRef<HTMLInputElement>(null);
   const onDrag = (event: TargetedDragEvent<HTMLElement>) => {
@@ -55,7 +63,7 @@ export const UploadZone = ({ queue }: { readonly queue: UploadQueue }) => {
   return (
     <div class="stack">
       <section
-        class="drop-zone"
+        class={invites ? 'empty' : 'drop-zone'}
         aria-label={files.upload}
         data-over={over.value ? '' : undefined}
         onDragOver={onDrag}
@@ -75,10 +83,18 @@ export const UploadZone = ({ queue }: { readonly queue: UploadQueue }) => {
             event.currentTarget.value = '';
           }}
         />
+        {invites && (
+          <>
+            <span class="empty-icon">
+              <Icon name="files" />
+            </span>
+            <p class="muted">{files.empty}</p>
+          </>
+        )}
         <Button kind="main-act" onClick={() => input.current?.click()}>
           {files.choose}
         </Button>
-        <span class="muted">{files.drop}</span>
+        {!invites && <span class="muted">{files.drop}</span>}
       </section>
       {queue.uploads.value.length > 0 && (
         <ul class="uploads" aria-label={files.uploads}>

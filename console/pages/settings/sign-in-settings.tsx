@@ -13,7 +13,7 @@ const ways = ['password', 'emailCode', 'passkey', 'anonymous'] as const;
 
 /** User accounts of the app: on or off, who can sign up, and the providers. */
 export const SignInSettings = ({ project }: SettingsProps) => {
-  const { _id: projectId, authEnabled, allowPublicSignup, strictSessions, signIn } = project;
+  const { _id: projectId, authEnabled, allowPublicSignup, strictSessions, signIn, uploads } = project;
   const saved = (hints: readonly string[] = []) => say([t.settings.saved, ...hints].join(' '));
   const change = async (body: Input<'update-project'>['body']) => {
     saved((await request('update-project', { projectId, body })).hints);
@@ -40,6 +40,12 @@ export const SignInSettings = ({ project }: SettingsProps) => {
             hint={accounts.strictSessionsWhy}
             on={strictSessions}
             onChange={(on) => change({ strictSessions: on })}
+          />
+          <Switch
+            label={accounts.userUploads}
+            hint={accounts.userUploadsWhy}
+            on={uploads.users}
+            onChange={(users) => change({ uploads: { users } })}
           />
           <p class="small muted">{accounts.immediately}</p>
         </section>

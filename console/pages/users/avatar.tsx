@@ -3,8 +3,7 @@ import { userName } from './user-name.ts';
 /** The first letters of the first two words of a name, or of the email address. */
 const initials = (text: string): string =>
   text
-    .split(/[\s.@_-]+/)
-    .slice(0, 2)
+    .split(/[\s.@_-]+/, 2)
     .map((word) => Array.from(word)[0] ?? '')
     .join('')
     .toUpperCase();

@@ -84,7 +84,13 @@ export const FilePathsBody = strictBody({
   paths: v.pipe(listOf(v.string('must be a String'), most, count, 'must be an Array'), v.minLength(1, count)),
 });
 
-export const FilePage = pageOf(StoredFile);
+/** With the document that a file belongs to. */
+export const FilePage = pageOf(
+  v.object({
+    ...StoredFile.entries,
+    document: v.nullable(v.object({ collection: v.string(), id: v.string() })),
+  }),
+);
 
 export const ReservationsQuery = v.strictObject({ cursor: v.optional(atMost(300)) });
 

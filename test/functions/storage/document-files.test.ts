@@ -9,7 +9,7 @@ import { findProjectById } from '../../../shared/projects/find-project.ts';
 import { projectRecords } from '../../../shared/projects/project.ts';
 import type { RequestOptions } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';
-import { pixel, put, type Requested, read } from '../../support/fixtures/files.ts';
+import { pixel, put, type Requested, read, uploadFile } from '../../support/fixtures/files.ts';
 import { runGuide } from '../../support/fixtures/guide.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
@@ -185,6 +185,17 @@ describe('a file of a document', () => {
     expect(own.body.data.items).toEqual([]);
     expect(await pathsOf(secret, 'public', id)).toEqual([path]);
     expect(await pathsOf(ann, 'public', await make('public', ann))).toEqual([]);
+  });
+
+  test('is listed in the dashboard with its document, and other files with none', async () => {
+    const id = await make('public', ann);
+    const path = await attach(secret, 'public', id);
+    const { path: other } = await uploadFile(project, 'hello');
+    const listed = await project.developer.dashboard<Listed>('GET', `/api/projects/${project.id}/storage/files`);
+    expect(listed.body.data.items.filter((file) => [path, other].includes(file.path))).toMatchObject([
+      { path: other, document: null },
+      { path, document: { collection: 'public', id } },
+    ]);
   });
 
   test('is readable by everyone who may read the document, also without a user, and the link opens it', async () => {

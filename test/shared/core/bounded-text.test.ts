@@ -33,6 +33,7 @@ describe('a text that is cut', () => {
 /** Lists, and texts of our own of which each character is one unit. */
 const allowed: readonly string[] = [
   'value.slice(0, maxItems)',
+  'isScalar(user[key]))).slice(0, maxColumns)',
   'filled.slice(0, 4)',
   'issues.slice(0, maxErrors)',
   'errors.slice(0, maxErrors)',
