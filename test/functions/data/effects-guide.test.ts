@@ -7,7 +7,7 @@ import { runGuide } from '../../support/fixtures/guide.ts';
 import { changeStoredUsers } from '../../support/fixtures/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
-/* The code blocks of docs/guides/effects.md create the collections; the shop must hold for the publishable key. */
+/* The code blocks of two guides create the collections; the shop must hold for the publishable key. */
 
 let project: UsersProject;
 let answers: readonly string[];
@@ -20,12 +20,14 @@ const api = <Body = Doc>(method: string, at: string, who?: RequestOptions, body?
 
 beforeAll(async () => {
   project = await newUsersProject();
-  ({ answers } = await runGuide('guides/effects.md', project));
+  const computed = await runGuide('guides/effects.md', project);
+  const later = await runGuide('guides/timed-and-mail-effects.md', project);
+  answers = [...computed.answers, ...later.answers];
   ann = { key: project.publishableKey, token: (await project.newUser()).accessToken };
 });
 
-describe('the guide to effects', () => {
-  test('has only blocks that succeed, without hints', () => {
+describe('the guides to effects', () => {
+  test('have only blocks that succeed, without hints', () => {
     expect(answers).toHaveLength(11);
     expect(answers.filter((answer) => !answer.startsWith('{"success":true'))).toEqual([]);
     expect(answers.slice(0, 5).filter((answer) => answer.includes('"hints"'))).toEqual([]);
