@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
+import { uploadFile } from '../support/fixtures/files.ts';
 import { newProject, type TestProject } from '../support/fixtures/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
@@ -12,6 +13,7 @@ beforeAll(async () => {
     { key: 'title', type: 'String' },
     { key: 'at', type: 'Date' },
     { key: 'tags', type: 'Array', items: { type: 'String' } },
+    { key: 'photo', type: 'String' },
   ];
   [browser, project] = await Promise.all([openChromium(), newProject([{ name: 'events', schema }])]);
   await project.api('POST', '/api/data/events', {
@@ -57,5 +59,34 @@ test('tags are added by Enter and comma, removed by their button and by Backspac
   await page.keyboard.press('Control+s');
   await page.getByText('Saved', { exact: true }).last().waitFor();
   await expect.poll(stored).toMatchObject([{ tags: ['new one', 'b', 'c'] }]);
+  expect(problems).toEqual([]);
+});
+
+test('a file is chosen by a part of its name, and its path becomes the value', async () => {
+  const { page, problems } = opened;
+  const { path } = await uploadFile(project, 'Notes of the fair', 'text/plain', { filename: 'Fair notes.txt' });
+  await uploadFile(project, 'Another', 'text/plain', { filename: 'terms.txt' });
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  const photo = page.locator('form').getByLabel('photo', { exact: true });
+  await page.getByRole('button', { name: 'Choose', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Choose a file' });
+  await dialog.getByRole('option').nth(1).waitFor();
+  await dialog.getByRole('combobox').fill('NOTES');
+  await dialog.getByRole('option', { name: 'terms.txt' }).waitFor({ state: 'detached' });
+  await dialog.getByRole('option', { name: 'Fair notes.txt 17 B' }).waitFor();
+  expect(await obstacles(page)).toEqual([]);
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  expect(await photo.inputValue()).toBe(path);
+  await page.keyboard.press('Control+s');
+  await expect.poll(stored).toMatchObject([{ photo: path }]);
+  // The path of a file offers another choice.
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await page.getByRole('button', { name: 'Choose', exact: true }).click();
+  await dialog.getByRole('combobox').fill('no such file');
+  await dialog.getByText('No matches').waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  expect(await photo.inputValue()).toBe(path);
   expect(problems).toEqual([]);
 });

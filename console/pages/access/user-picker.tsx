@@ -1,9 +1,8 @@
-import { useSignal } from '@preact/signals';
 import { useQuery } from '../../api/query.ts';
 import { access } from '../../text/access.ts';
 import { Button } from '../../ui/button.tsx';
+import { Choose } from '../../ui/choose.tsx';
 import { Combobox, useTyped } from '../../ui/combobox.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { userName } from '../users/user-name.ts';
 
@@ -52,34 +51,19 @@ export const UserPicker = ({
   /** Shown if no user is chosen. */
   readonly none?: string;
   readonly onChoose: (user: ChosenUser | undefined) => void;
-}) => {
-  const choosing = useSignal(false);
-  const show = (is: boolean) => () => {
-    choosing.value = is;
-  };
-  return (
-    <div class="field">
-      <span class="label">{access.tried.user}</span>
-      <div class="row">
-        <span class="user-name">{user?.name ?? none}</span>
-        <Button onClick={show(true)}>{access.tried.chooseUser}</Button>
-        {user && (
-          <Button kind="plain" onClick={() => onChoose(undefined)}>
-            {access.tried.removeUser}
-          </Button>
-        )}
-      </div>
-      {choosing.value && (
-        <Dialog title={access.tried.chooseUser} onClose={show(false)}>
-          <UserSearch
-            projectId={projectId}
-            onChoose={(chosen) => {
-              choosing.value = false;
-              onChoose(chosen);
-            }}
-          />
-        </Dialog>
+}) => (
+  <div class="field">
+    <span class="label">{access.tried.user}</span>
+    <div class="row">
+      <span class="user-name">{user?.name ?? none}</span>
+      <Choose title={access.tried.chooseUser} act={access.tried.chooseUser} onChoose={onChoose}>
+        {(choose) => <UserSearch projectId={projectId} onChoose={choose} />}
+      </Choose>
+      {user && (
+        <Button kind="plain" onClick={() => onChoose(undefined)}>
+          {access.tried.removeUser}
+        </Button>
       )}
     </div>
-  );
-};
+  </div>
+);

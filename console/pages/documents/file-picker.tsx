@@ -1,14 +1,16 @@
-import { useSignal } from '@preact/signals';
 import { useRoute } from 'preact-iso/router';
 import { useEvery } from '../../api/query-every.ts';
 import { rows } from '../../text/rows.ts';
 import { t } from '../../text/words.ts';
-import { Button } from '../../ui/button.tsx';
 import { bytesText } from '../../ui/bytes.tsx';
+import { Choose } from '../../ui/choose.tsx';
 import { Combobox, useTyped } from '../../ui/combobox.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
 
 const mostShown = 10;
+
+/** Pages of 100: the newest thousand files are searched. */
+const maxPages = 10;
 
 /** Names of fields that usually hold the path of a file. */
 const fileNames =
@@ -24,7 +26,7 @@ export const holdsFile = (key: string, text: string): boolean =>
 const Choosing = ({ onChoose }: { readonly onChoose: (path: string) => void }) => {
   const { projectId = '' } = useRoute().params;
   const { typed, settled } = useTyped();
-  const { data } = useEvery('list-files', { projectId });
+  const { data, problem } = useEvery('list-files', { projectId }, maxPages);
   const words = settled.value.toLowerCase();
   const found = data
     ?.filter(({ path }) => path.toLowerCase().includes(words))
@@ -35,37 +37,22 @@ const Choosing = ({ onChoose }: { readonly onChoose: (path: string) => void }) =
       note: <span class="muted">{bytesText(size)}</span>,
     }));
   return (
-    <Combobox
-      label={rows.fields.chooseFile}
-      hint={rows.fields.fileHint}
-      typed={typed}
-      found={found}
-      onChoose={({ path }) => onChoose(path)}
-    />
+    <>
+      <Combobox
+        label={rows.fields.chooseFile}
+        hint={rows.fields.fileHint}
+        typed={typed}
+        found={found}
+        onChoose={({ path }) => onChoose(path)}
+      />
+      {problem && <ProblemNote problem={problem} />}
+    </>
   );
 };
 
 /** Chooses a file of the project, whose path becomes the value. */
-export const FilePicker = ({ onChoose }: { readonly onChoose: (path: string) => void }) => {
-  const choosing = useSignal(false);
-  const show = (is: boolean) => () => {
-    choosing.value = is;
-  };
-  return (
-    <>
-      <Button kind="plain" onClick={show(true)}>
-        {t.documents.choose}
-      </Button>
-      {choosing.value && (
-        <Dialog title={rows.fields.chooseFile} onClose={show(false)}>
-          <Choosing
-            onChoose={(path) => {
-              choosing.value = false;
-              onChoose(path);
-            }}
-          />
-        </Dialog>
-      )}
-    </>
-  );
-};
+export const FilePicker = ({ onChoose }: { readonly onChoose: (path: string) => void }) => (
+  <Choose kind="plain" title={rows.fields.chooseFile} act={t.documents.choose} onChoose={onChoose}>
+    {(choose) => <Choosing onChoose={choose} />}
+  </Choose>
+);

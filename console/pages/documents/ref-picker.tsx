@@ -1,12 +1,10 @@
-import { useSignal } from '@preact/signals';
 import { useRoute } from 'preact-iso/router';
 import type { Field } from '../../../shared/collections/collection.ts';
 import { useQuery } from '../../api/query.ts';
 import type { Query } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
-import { Button } from '../../ui/button.tsx';
+import { Choose } from '../../ui/choose.tsx';
 import { Combobox, useTyped } from '../../ui/combobox.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { isId } from '../../ui/places.ts';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { idIn, nameOf } from './ref-address.ts';
@@ -66,27 +64,8 @@ const Choosing = (props: Props) => {
 };
 
 /** Chooses the document of a reference by searching, instead of typing its id. */
-export const RefPicker = ({ collectionName, onChoose }: Props) => {
-  const choosing = useSignal(false);
-  const show = (is: boolean) => () => {
-    choosing.value = is;
-  };
-  return (
-    <>
-      <Button kind="plain" onClick={show(true)}>
-        {t.documents.choose}
-      </Button>
-      {choosing.value && (
-        <Dialog title={t.documents.chooseOf(collectionName)} onClose={show(false)}>
-          <Choosing
-            collectionName={collectionName}
-            onChoose={(id) => {
-              choosing.value = false;
-              onChoose(id);
-            }}
-          />
-        </Dialog>
-      )}
-    </>
-  );
-};
+export const RefPicker = ({ collectionName, onChoose }: Props) => (
+  <Choose kind="plain" title={t.documents.chooseOf(collectionName)} act={t.documents.choose} onChoose={onChoose}>
+    {(choose) => <Choosing collectionName={collectionName} onChoose={choose} />}
+  </Choose>
+);
