@@ -42,10 +42,11 @@ export const copy = (value: unknown): unknown => {
 };
 
 /** A stored value as JSON, as a body would contain it. */
-export const asJson = (value: unknown): unknown =>
-  value === null || (typeof value !== 'object' && typeof value !== 'bigint')
-    ? value
-    : JSON.parse(JSON.stringify(wireDocument({ value: copy(value) }))).value;
+export const asJson = (value: unknown): unknown => {
+  if (value === null || (typeof value !== 'object' && typeof value !== 'bigint')) return value;
+  if (value instanceof ObjectId) return value.toHexString();
+  return JSON.parse(JSON.stringify(wireDocument({ value: copy(value) }))).value;
+};
 
 const readFrom = ({ document, hides }: EffectSource, path: string, named: string): unknown => {
   if (hides(path)) throw effectRefused(named, 'leads to no field that you may read');

@@ -1,9 +1,11 @@
-import { ObjectId } from 'mongodb';
+import { type Document as MongoDocument, ObjectId } from 'mongodb';
 import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
 import type { Expression } from '../../collections/effects/effect.ts';
+import { onCollection } from '../../collections/find-collections.ts';
 import { usersCollection } from '../../collections/names.ts';
 import { isActive, isTrashed } from '../../collections/trash-conditions.ts';
 import { AppError } from '../../core/errors.ts';
+import { deserialize, findFirstRaw } from '../../persistence/raw-documents.ts';
 import { type AccessContext, isClosed } from '../access/access.ts';
 import { wholeAt } from '../access/decide.ts';
 import { hiddenIn, relationOf, type Unreadable, unreadableFor } from '../access/field-rights.ts';
@@ -27,13 +29,55 @@ type Targets = ReadonlyMap<string, ReadonlyMap<string, EffectSource>>;
 
 type DocOfRef = Required<Extract<Expression, { kind: 'doc' }>>;
 
+/** A larger document is read without the fields that no expression needs, from its second read on. */
+const wholeBytes = 16 * 1024;
+
+const withLarge = new WeakSet<Collection>();
+
+/** MongoDB is fastest if it finds one document by its id alone and returns all of it. */
+const findOneSource = async (
+  { project, collection }: AccessContext,
+  _id: ObjectId,
+  projection: MongoDocument,
+): Promise<readonly Document[]> => {
+  const options = withLarge.has(collection) ? { projection } : {};
+  const raw = await onCollection(project, collection.name, (db) => findFirstRaw(db, collection.name, { _id }, options));
+  if (!raw) return [];
+  if (raw.byteLength > wholeBytes) withLarge.add(collection);
+  return [deserialize(raw) as Document];
+};
+
+/** The active documents of some ids that a condition lets the caller read. */
+const findAllowed = (
+  { project, collection }: AccessContext,
+  ids: readonly ObjectId[],
+  readable: Readable | undefined,
+  projection: MongoDocument,
+): Promise<readonly Document[]> => {
+  const condition = allOf([{ _id: { $in: [...ids] } }, isActive, ...(readable ? [readable.condition] : [])]);
+  const joins = readable?.joins;
+  return boundedQuery(
+    project,
+    collection.name,
+    () => ['effect', condition, joins],
+    (db, limitMs) => {
+      const documents = db.collection<Document>(collection.name);
+      return joins
+        ? documents
+            .aggregate<Document>([...matching(condition, joins), { $project: projection }], { maxTimeMS: limitMs })
+            .toArray()
+        : documents.find(condition, { projection, maxTimeMS: limitMs }).toArray();
+    },
+  );
+};
+
 /** The active documents that the caller may read, with the fields that expressions read. One query. */
 const findSources = async (
   context: AccessContext,
   ids: readonly ObjectId[],
   paths: readonly string[],
 ): Promise<ReadonlyMap<string, EffectSource>> => {
-  const { project, collection } = context;
+  const { collection } = context;
   if (isClosed(context)) return new Map();
   let readable: Readable | undefined | 'none';
   try {
@@ -47,27 +91,10 @@ const findSources = async (
   const names = [...paths, ownerFieldOf(collection.rls) ?? '_id'].map((path) => path.split('.', 1)[0] ?? '');
   const projection = Object.fromEntries([...names, 'isDeleted'].map((name) => [name, 1]));
   const [_id] = ids;
-  // MongoDB is fastest if it finds one document by its id alone.
-  const condition =
+  const found =
     _id && ids.length === 1 && !readable
-      ? { _id }
-      : allOf([{ _id: { $in: [...ids] } }, isActive, ...(readable ? [readable.condition] : [])]);
-  const joins = readable?.joins;
-  const found = await boundedQuery(
-    project,
-    collection.name,
-    () => ['effect', condition, joins],
-    (db, maxTimeMS) => {
-      const documents = db.collection<Document>(collection.name);
-      return joins
-        ? documents
-            .aggregate<Document>([...matching(condition, joins), { $project: projection }], { maxTimeMS })
-            .toArray()
-        : documents
-            .find(condition, { projection, maxTimeMS, ...(ids.length === 1 && { limit: 1, singleBatch: true }) })
-            .toArray();
-    },
-  );
+      ? await findOneSource(context, _id, projection)
+      : await findAllowed(context, ids, readable, projection);
   const active = found.filter((document) => !isTrashed(document));
   return new Map(active.map((document) => [String(document._id), sourceOf(unreadable, document)]));
 };

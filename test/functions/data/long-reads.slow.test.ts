@@ -312,6 +312,7 @@ describe('the files that send commands', () => {
     'access/try-rules.ts',
     'effects/queue-mails.ts',
     'effects/run-timed.ts',
+    'effects/targets.ts',
     'effects/try-effects.ts',
     'effects/wake.ts',
     'files.ts',
