@@ -20,7 +20,7 @@ import { boundedQuery } from '../query/bounded-query.ts';
 import type { Condition } from '../query/condition.ts';
 import { appliedBy } from './applied.ts';
 import { type Guard, writeGuarded } from './guarded-write.ts';
-import { countWrites, isJoint } from './joint-scope.ts';
+import { isJoint } from './joint-scope.ts';
 import type { FieldOperation } from './operations.ts';
 import { conditionFailed, type Preconditions, parseWriteCondition, revisionMismatch } from './preconditions.ts';
 import { operationsBeside } from './settle-effects.ts';
@@ -155,7 +155,6 @@ export const changeDocument = async <T>(context: AccessContext, id: string, chan
   const isDelayed = settle !== undefined || verify !== undefined || asked?.isDelayed === true;
   const isDirect = change.isDirect === true && !isDelayed;
   const isRead = isDelayed || (isJoint() && !isDirect);
-  countWrites();
   let allowed = isRead ? undefined : own;
   const there = state !== 'active' && hasTombstones(collection) ? isNotGone : {};
   const _id = documentId(id);

@@ -90,6 +90,9 @@ export const fused = ({ project, collection }: Stored, isTrashing: boolean): Mon
   return { ...operators, ...moved(collection), ...decided, ...(dueFields(collection).length > 0 && unseen) };
 };
 
+/** Documents whose fuse allows an update, which wears it: decided without an error, at the price of a condition. */
+export const hasFuse: MongoDocument = { '_fuse.0': { $lt: 2n ** 62n } };
+
 /** The result of a write, or `undefined` if a fuse rejected it. */
 export const unlessRejected = async <T>(write: Promise<T>): Promise<T | undefined> => {
   try {

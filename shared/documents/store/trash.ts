@@ -22,7 +22,7 @@ import type { Sort } from '../query/sort.ts';
 import { filteredTotal } from '../query/total.ts';
 import { appliedBy } from './applied.ts';
 import { changeDocument } from './change-document.ts';
-import { afterEffects, noteCause, noteWrite } from './joint-scope.ts';
+import { afterEffects, countWrites, noteCause, noteWrite } from './joint-scope.ts';
 import type { Preconditions } from './preconditions.ts';
 import { isWatched, publishChange } from './publish.ts';
 import { removalOf } from './removal.ts';
@@ -97,8 +97,9 @@ const deletePermanently = async (
   // A document whose emails wait, for example of its move to the trash, must be read.
   const settle = mailsOnDelete(context) ? mailing(context, follow, {}) : follow;
   let kept: Document = { _id };
-  const remove = () =>
-    changeDocument(context, id, {
+  const remove = () => {
+    countWrites();
+    return changeDocument(context, id, {
       operation: 'purge',
       ...asked,
       settle,
@@ -113,6 +114,7 @@ const deletePermanently = async (
         return isDone ? true : null;
       },
     });
+  };
   await (removal ? removal.during(remove) : remove());
   noteWrite({ context, kind: 'purge', _id });
   if (isFed) await tellOf(context, _id);

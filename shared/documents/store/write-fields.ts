@@ -10,11 +10,11 @@ import { wakeForMails } from '../effects/wake.ts';
 import type { Condition } from '../query/condition.ts';
 import { appliedBy } from './applied.ts';
 import { type Conditions, changeDocument } from './change-document.ts';
-import { isJoint, noteWrite } from './joint-scope.ts';
+import { countWrites, isJoint, noteWrite } from './joint-scope.ts';
 import { type FieldOperation, joinOperators, toOperators } from './operations.ts';
 import { publishChange } from './publish.ts';
 import { operationsBeside } from './settle-effects.ts';
-import { fused, unlessRejected, withNewFuse } from './stamps.ts';
+import { fused, hasFuse, unlessRejected, withNewFuse } from './stamps.ts';
 import { countingClashes } from './unique-clashes.ts';
 
 /** Fields to set, and the returned fields of the document, if not all. */
@@ -47,26 +47,10 @@ const withOperations = (
   return left?.length ? joinOperators(update, toOperators(left)) : update;
 };
 
-/** Writes the document if its fuse allows; `undefined` if a filter has to decide. */
-const setByFuse = async (context: AccessContext, id: string, change: Fields): Promise<Document | undefined> => {
-  const { project, collection, caller } = context;
-  const filter = { _id: documentId(id), ...writeFilter(context) };
-  const operators = fused(context, isTrashing(change));
-  if (!operators) return undefined;
-  const update = withOperations(change, undefined, { ...operators, $set: change.fields });
-  const conditions = alwaysNeeded(change);
-  const both = conditions.length > 0 ? { ...filter, $and: [...conditions] } : filter;
-  const written = await onProject(project, (db) =>
-    unlessRejected(db.collection(collection.name).findOneAndUpdate(both, update, answerOf(change))),
-  );
-  if (written === null && caller.kind === 'secret' && conditions.length === 0) throw documentNotFound();
-  return (written as Document | null) ?? undefined;
-};
-
 interface Changing {
   readonly before: Document;
   readonly fields: JsonObject;
-  readonly operations: readonly FieldOperation[] | undefined;
+  readonly operations?: readonly FieldOperation[] | undefined;
 }
 
 /** A change of a joint run, as undoing it needs it. */
@@ -131,6 +115,31 @@ const writeDirectly = async (
   }
 };
 
+/**
+ * Writes the document if its fuse allows; `undefined` if conditions have to decide. In a joint run a filter checks the
+ * fuse, because an error of MongoDB would end a transaction.
+ */
+const setByFuse = async (context: AccessContext, id: string, change: Fields): Promise<Document | undefined> => {
+  const { project, collection, caller } = context;
+  const operators = fused(context, isTrashing(change));
+  if (!operators) return undefined;
+  const isDirect = isJoint();
+  const filter = { _id: documentId(id), ...writeFilter(context), ...(isDirect && hasFuse) };
+  const update = withOperations(change, undefined, { ...operators, $set: change.fields });
+  const conditions = alwaysNeeded(change);
+  const both = conditions.length > 0 ? { ...filter, $and: [...conditions] } : filter;
+  const written = await onProject(project, (db) => {
+    const carryOut = (options: object) => db.collection(collection.name).findOneAndUpdate(both, update, options);
+    return unlessRejected(
+      isDirect
+        ? writeDirectly(context, id, change, () => carryOut({ returnDocument: 'before' }))
+        : carryOut(answerOf(change)),
+    );
+  });
+  if (written === null && caller.kind === 'secret' && !isDirect && conditions.length === 0) throw documentNotFound();
+  return (written as Document | null) ?? undefined;
+};
+
 interface Changed {
   readonly written: Document;
   /** The document before the write; present in a joint run. */
@@ -147,14 +156,16 @@ export const setFields = async (context: AccessContext, id: string, change: Fiel
 
 const writeFields = async (context: AccessContext, id: string, change: Fields): Promise<Changed> => {
   let last: Document | undefined;
-  const byFuse =
-    change.isFused && !obeysRules(context) && !isJoint() ? await setByFuse(context, id, change) : undefined;
+  const isDirect = mayBeDirect(context);
+  const isFused = change.isFused && !obeysRules(context) && (isDirect || !isJoint());
+  countWrites();
+  const byFuse = isFused ? await setByFuse(context, id, change) : undefined;
   const leavesRoom = !isTrashing(change) && change.guards?.some((guard) => guard.leavesRoom);
   const written =
     byFuse ??
     (await changeDocument(context, id, {
       ...change,
-      isDirect: mayBeDirect(context),
+      isDirect,
       write: (documents, filter, { counting: { where, operators }, isMeasured, isDirect, settled, before }) => {
         const stamps = leavesRoom && !isMeasured ? withNewFuse(operators) : operators;
         const fields = settled ?? change.fields;

@@ -108,6 +108,25 @@ describe('writes of create', () => {
     expect(left.body.data.total).toBe(0);
   });
 
+  test('130 inserts in a row each take one piece, and one more is rejected while the product is in the trash', async () => {
+    const id = await product(200);
+    for (let sold = 0; sold < 130; sold += 1) {
+      expect((await api('POST', 'orders', ann, { product: id, quantity: 1 })).status).toBe(201);
+    }
+    expect(await stored('products', id)).toMatchObject({ stock: 70, price: 12.5, name: 'Cup' });
+    expect((await api('DELETE', `products/${id}`)).status).toBe(200);
+    await project.addCollection({
+      name: 'blind',
+      schema: orderSchema.map((field) => (field.key === 'product' ? ref('product', 'products') : field)),
+      rls: all,
+      effects: [{ ...takesStock, set: { total: 1 } }],
+    });
+    expect(await api('POST', 'blind', {}, { product: id, quantity: 1 })).toMatchObject(refused({ write: 0 }));
+    expect((await api('PATCH', `products/${id}/recover`)).status).toBe(200);
+    expect((await api('POST', 'blind', {}, { product: id, quantity: 1 })).status).toBe(201);
+    expect(await stockOf(id)).toBe(69);
+  });
+
   test('a bulk insert, an own id, an upsert, a batch and the dashboard run them too', async () => {
     const id = await product(100);
     const order = (quantity: number, more: object = {}) => ({ product: id, quantity, ...more });
