@@ -1,12 +1,14 @@
 /**
  * `node bench/writes.ts [rounds] [name]`: the CPU of this process and of MongoDB that a write costs, as a ratio to the
  * plain write that it replaces: an operator to an update of a field, a batch of 10 inserts to a bulk insert of 10, an
- * insert with effects (one `set`, one write) to a plain insert.
+ * insert with effects (one `set`, one write) to a plain insert. Its floor is a plain insert with the two other commands
+ * sent by the driver alone: finding the product by its id, and updating it if its stock allows.
  * The handlers run in this process, the two of a pair in turns.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { MongoClient, ObjectId } from 'mongodb';
 import { handler as createDocument } from '../functions/data/create-document.ts';
 import { handler as createDocuments } from '../functions/data/create-documents.ts';
 import { handler as runBatch } from '../functions/data/run-batch.ts';
@@ -14,6 +16,7 @@ import { handler as updateDocument } from '../functions/data/update-document.ts'
 import { LambdaContext } from '../infra/local/in-process.ts';
 import { parseSettings } from '../infra/local/settings.ts';
 import { startStack } from '../infra/local/stack.ts';
+import { projectDatabaseName } from '../shared/persistence/mongo.ts';
 import { findBacking } from './processes.ts';
 import { endProgress, progress } from './progress.ts';
 import { sampleDocument } from './samples.ts';
@@ -97,10 +100,26 @@ try {
   const { ids } = JSON.parse(await send(createDocuments, { collectionName: 'products' }, products)).data;
   const order = (collectionName: string, index: number) =>
     send(createDocument, { collectionName }, { product: ids[index % parallel], quantity: 1, total: 2 });
+  const driver = new MongoClient(stack.env.MONGODB_URI ?? '', { writeConcern: { w: 'majority', journal: true } });
+  const database = driver.db(projectDatabaseName(bed.projectId));
+  const floor = async (index: number) => {
+    const _id = new ObjectId(String(ids[index % parallel]));
+    await database.command({ find: 'products', filter: { _id }, limit: 1, singleBatch: true });
+    await order('plain', index);
+    const update = { $inc: { stock: -1, _rev: 1 }, $set: { updatedAt: new Date() } };
+    await database.collection('products').findOneAndUpdate({ _id, stock: { $gte: 1 } }, update);
+  };
   const pairs: readonly Pair[] = [
     {
       name: 'an insert with effects',
       write: (index) => order('orders', index),
+      than: 'a plain insert',
+      plain: (index) => order('plain', index),
+      requestsARound: 400,
+    },
+    {
+      name: 'the floor of an insert with effects',
+      write: floor,
       than: 'a plain insert',
       plain: (index) => order('plain', index),
       requestsARound: 400,
