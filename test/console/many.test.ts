@@ -1,34 +1,14 @@
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
-import { openAs } from '../support/clients/console-page.ts';
-import { newProject, type TestProject } from '../support/fixtures/project.ts';
+import { obstacles } from '../support/clients/chromium.ts';
+import { type OrdersPage, openOrders } from '../support/fixtures/orders-page.ts';
 
-let browser: Awaited<ReturnType<typeof openChromium>>;
-let project: TestProject;
-let opened: OpenPage;
-let page: Page;
+let browser: OrdersPage['browser'];
+let project: OrdersPage['project'];
+let opened: OrdersPage['opened'];
+let page: OrdersPage['page'];
 
 beforeAll(async () => {
-  [browser, project] = await Promise.all([
-    openChromium(),
-    newProject([
-      {
-        name: 'orders',
-        schema: [
-          { key: 'title', type: 'String' },
-          { key: 'status', type: 'String', enum: ['open', 'paid'] },
-          { key: 'n', type: 'Number' },
-        ],
-      },
-    ]),
-  ]);
-  const orders = Array.from({ length: 60 }, (_, n) => ({ title: `order ${n}`, status: 'open', n }));
-  await project.api('POST', '/api/data/orders/bulk', { body: orders });
-  const where = encodeURIComponent('{"n":{"$lt":55}}');
-  opened = await openAs(browser, project.developer, `/projects/${project.id}/documents/orders?where=${where}&sort=n`);
-  page = opened.page;
-  await page.getByRole('link', { name: 'order 1', exact: true }).waitFor();
+  ({ browser, project, opened, page } = await openOrders(60, `where=${encodeURIComponent('{"n":{"$lt":56}}')}&sort=n`));
 });
 
 afterAll(() => browser.close());
