@@ -4,7 +4,6 @@ import { useMemo } from 'preact/hooks';
 import type { Collection } from '../../../shared/collections/collection.ts';
 import { type Problem, problemOf } from '../../api/problem.ts';
 import { request } from '../../api/request.ts';
-import type { Data } from '../../api/rows.ts';
 import { access } from '../../text/access.ts';
 import { t } from '../../text/words.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -15,20 +14,12 @@ import { useSavedDraft } from '../../ui/saved-draft.ts';
 import { Select } from '../../ui/select.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import { say } from '../../ui/toast.tsx';
+import type { CollectionSettingsProps } from '../documents/collection-settings.tsx';
 import { collectionOf } from '../documents/shown-fields.ts';
 import { AccessChanges } from './access-changes.tsx';
 import { type AccessDraft, bodyOf, draftOf } from './access-draft.ts';
 import { type Access, type AccessKind, accessKinds } from './access-kinds.ts';
 import { RulesForm } from './rules-form.tsx';
-
-interface Props {
-  readonly projectId: string;
-  readonly collection: Data<'get-collection'>;
-  readonly known: readonly Collection[];
-  /** The service's hints for the rules when they were saved. */
-  readonly hints: readonly string[];
-  readonly onSaved: (hints: readonly string[]) => void;
-}
 
 const Kinds = ({
   kind,
@@ -64,7 +55,7 @@ const nextOf = (draft: AccessDraft): Access | undefined => {
 };
 
 /** Who can read and write the documents of a collection: five cards, and the settings of the chosen one. */
-export const AccessForm = ({ projectId, collection, known, hints, onSaved }: Props) => {
+export const AccessForm = ({ projectId, collection, known, hints, onSaved }: CollectionSettingsProps) => {
   const present = collectionOf(collection);
   const {
     draft,

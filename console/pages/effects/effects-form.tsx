@@ -9,19 +9,15 @@ import { Form } from '../../ui/form.tsx';
 import { KeptDraft } from '../../ui/kept-draft.tsx';
 import { useSavedDraft } from '../../ui/saved-draft.ts';
 import { say } from '../../ui/toast.tsx';
+import type { CollectionSettingsProps } from '../documents/collection-settings.tsx';
 import { collectionOf } from '../documents/shown-fields.ts';
 import { addEffects } from './add-effects.ts';
 import { AddFromTemplate } from './add-from-template.tsx';
 import { EffectCard, type EffectItem, objectIn } from './effect-card.tsx';
 import { TryEffects } from './try-effects.tsx';
 
-interface Props {
-  readonly projectId: string;
+interface Props extends Omit<CollectionSettingsProps, 'collection'> {
   readonly collection: Collection;
-  readonly known: readonly Collection[];
-  /** The service's hints when the effects were saved. */
-  readonly hints: readonly string[];
-  readonly onSaved: (hints: readonly string[]) => void;
 }
 
 const maxEffects = 5;
