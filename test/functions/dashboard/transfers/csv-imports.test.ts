@@ -93,3 +93,22 @@ test.each([
   const done = await at.imported(collection, { format: 'csv', content });
   expect(done).toMatchObject({ state: 'failed', failure: expect.stringMatching(failure) as unknown });
 });
+
+test('200 for CSV of another program: one apostrophe before a formula is removed, all others stay', async () => {
+  const collection = await at.newCollection();
+  const cells = [`'=1+1`, `''=1+1`, `'+49 170 1`, `+49 170 1`, `'`, `''`, `'tis`, `it's`, `a'=b`];
+  const done = await at.imported(collection, { format: 'csv', content: ['text', ...cells].join('\n') });
+  expect(done).toMatchObject({ state: 'done', inserted: cells.length, rejected: 0 });
+  const list = await at.project.api<{ data: { items: { text: string }[] } }>('GET', `/api/data/${collection}?sort=_id`);
+  expect(list.body.data.items.map(({ text }) => text)).toEqual([
+    '=1+1',
+    `'=1+1`,
+    '+49 170 1',
+    '+49 170 1',
+    `'`,
+    `''`,
+    `'tis`,
+    `it's`,
+    `a'=b`,
+  ]);
+});
