@@ -2,7 +2,7 @@ import { ask, onceBack } from './ask.ts';
 import { problemOf } from './problem.ts';
 
 /** The addresses of this deployment, from `/console.json`. */
-export interface Service {
+interface Service {
   /** The public API, without a trailing slash. */
   readonly api: string;
   readonly assistant: boolean;

@@ -5,7 +5,7 @@ import { problemOf } from './problem.ts';
 import { callOf, type Data } from './rows.ts';
 
 type SignIn = Data<'sign-in-developer'>;
-export type Developer = SignIn['developer'];
+type Developer = SignIn['developer'];
 
 /** The signed-in developer: `undefined` until known, `null` if nobody is signed in. */
 export const developer = signal<Developer | null | undefined>(undefined);

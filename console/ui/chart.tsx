@@ -6,7 +6,7 @@ export interface Point {
   readonly value: number;
 }
 
-export interface Bar extends Point {
+interface Bar extends Point {
   /** The errors among them, drawn inside the bar. */
   readonly errors?: number;
   readonly href?: string;

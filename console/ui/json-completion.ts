@@ -38,7 +38,7 @@ const toCompletion = ({ label, hint, ...part }: NamedPart): Completion => ({
 const name = /[$\w.]*/;
 
 /** The suggestions, if a name or quote was typed before the cursor or the list was requested. */
-export const completionsAt = (context: CompletionContext, parts: readonly NamedPart[]): CompletionResult | null => {
+const completionsAt = (context: CompletionContext, parts: readonly NamedPart[]): CompletionResult | null => {
   const typed = context.matchBefore(/"?[$\w.]*$/);
   if (!context.explicit && (typed?.text ?? '') === '') return null;
   const from = (typed?.from ?? context.pos) + (typed?.text.startsWith('"') ? 1 : 0);

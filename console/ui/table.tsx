@@ -19,7 +19,7 @@ export interface Column<T> {
 }
 
 /** Cells that are edited in place, by double click, Enter or F2. Arrow keys move between the cells. */
-export interface CellEditing {
+interface CellEditing {
   readonly can: (column: string) => boolean;
   readonly at: { readonly key: string; readonly column: string } | undefined;
   readonly onBegin: (key: string, column: string) => void;

@@ -3,7 +3,7 @@ import { type RouteTable, routedMethodsOf } from '../../shared/http/route.ts';
 import { functionName } from '../build/function-files.ts';
 
 /** A route of API Gateway and the function that serves it. */
-export interface Target {
+interface Target {
   readonly name: string;
   readonly method: string;
   /** Such as `/api/data/{collectionName}`. */

@@ -5,7 +5,7 @@ import type { Job } from '../../functions/jobs/jobs.ts';
 import type { Permission } from './grants.ts';
 
 /** The two NAT gateways, each with a fixed address. */
-export const ways = ['a', 'b'] as const;
+const ways = ['a', 'b'] as const;
 export type Way = (typeof ways)[number];
 
 /** The network with fixed egress addresses. */

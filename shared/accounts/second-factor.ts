@@ -84,7 +84,7 @@ const factorPlace = (scope: SessionScope, userId: string): string => `${scope}/t
 export const invalidSecondFactor = (message = 'The code is wrong or was used already.'): AppError =>
   new AppError('INVALID_SECOND_FACTOR', message);
 
-export const openSecret = async (sealed: string, place: string): Promise<Buffer> =>
+const openSecret = async (sealed: string, place: string): Promise<Buffer> =>
   Buffer.from(await open(sealed, place), 'base64url');
 
 const useCode = async ({ scope, note }: AccountStore, { _id, _signIn }: AccountRecord, code: string) => {

@@ -31,7 +31,7 @@ export interface Field extends ValueType {
   readonly read?: FieldReaders;
 }
 
-export type RuleInput = { readonly [key: string]: unknown };
+type RuleInput = { readonly [key: string]: unknown };
 
 export type FieldWriters = 'server' | 'create' | true | RuleInput;
 

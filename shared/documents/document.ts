@@ -42,7 +42,7 @@ const current = { $cond: [isWhole, stored, 0] };
 export const nextRevision = { $cond: [isWhole, { $add: [stored, 1] }, 1] } as const;
 
 /** A document as it is shown, with its revision, which is not. */
-export interface Revised<T = Document> {
+interface Revised<T = Document> {
   readonly document: T;
   readonly revision: number;
 }

@@ -94,7 +94,7 @@ export type Ownership = {
 };
 
 /** A document with files. `since`: when it was created, in ms since 1970, because a client can use an id again. */
-export interface FileDocument {
+interface FileDocument {
   readonly collection: string;
   readonly id: string;
   readonly since: number;
@@ -215,7 +215,7 @@ export const uploadKey = (ref: FileRef): Key =>
 export const fileItemKey = (ref: FileRef): Key =>
   itemKey(kinds.file, projectScope(ref.projectId), { storageId: ref.storageId, path: pathTail(ref) });
 
-export const userFileKey = (ref: FileRef, userId: string): Key =>
+const userFileKey = (ref: FileRef, userId: string): Key =>
   itemKey(kinds.userFile, projectScope(ref.projectId), { storageId: ref.storageId, userId, path: pathTail(ref) });
 
 /** The start of the keys of a document's files, or without `id` of a collection's. */

@@ -53,13 +53,13 @@ const listsOf = () => {
 let restricted: ReturnType<typeof listsOf> | undefined;
 
 /** The family of an IP address without a zone; 0 for other texts. */
-export const addressFamily = (text: string): 0 | 4 | 6 => {
+const addressFamily = (text: string): 0 | 4 | 6 => {
   const family = text.includes('%') ? 0 : isIP(text);
   return family === 4 || family === 6 ? family : 0;
 };
 
 /** True for a restricted IP address, and for texts that are not IP addresses. */
-export const isRestrictedAddress = (text: string): boolean => {
+const isRestrictedAddress = (text: string): boolean => {
   const family = addressFamily(text);
   if (family === 0) return true;
   restricted ??= listsOf();

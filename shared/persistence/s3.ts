@@ -64,7 +64,7 @@ export const onFiles = <T>(call: (client: S3Client, bucket: string) => Promise<T
 const pages = serviceClient(() => open(pageSettings()), callLimitMs, isStorageDecision);
 
 /** `onFiles` for the bucket of the console's pages. */
-export const onPages = <T>(call: (client: S3Client, bucket: string) => Promise<T>): Promise<T> =>
+const onPages = <T>(call: (client: S3Client, bucket: string) => Promise<T>): Promise<T> =>
   pages.on((client) => call(client, pageSettings().CONSOLE_BUCKET));
 
 export const consoleFolder = 'site';

@@ -38,7 +38,7 @@ const methods: Readonly<Record<string, readonly [at: number, writes?: true]>> = 
 type Method = (...args: unknown[]) => unknown;
 
 /** A transaction of one database: its commands run one after the other, each with the driver's session. */
-export class Transaction {
+class Transaction {
   readonly session: ClientSession;
   readonly projectId: string;
   readonly #db: Db;

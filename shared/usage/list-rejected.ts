@@ -10,7 +10,7 @@ const refusalFrom = (text: string): RejectedRequest => {
   return { ...stored, at: new Date(stored.at) };
 };
 
-export interface RefusalsRequest extends PageRequest {
+interface RefusalsRequest extends PageRequest {
   readonly code?: string | undefined;
   readonly route?: string | undefined;
   readonly user?: string | undefined;

@@ -42,7 +42,7 @@ export interface RejectedRequest {
   readonly effect?: readonly ErrorDetail[];
 }
 
-export interface EndedRequest {
+interface EndedRequest {
   readonly projectId: string;
   readonly error: AppError;
   readonly method: string;
@@ -60,7 +60,7 @@ export interface EndedRequest {
 const statuses = { from: 400, below: 500 } as const;
 
 /** True for a refusal that the log shows: not those of the rate limit, nor of an unknown key. */
-export const isLogged = ({ code }: AppError): boolean => {
+const isLogged = ({ code }: AppError): boolean => {
   const status = statusOf[code];
   return status >= statuses.from && status < statuses.below && status !== 429 && code !== 'API_KEY_INVALID';
 };

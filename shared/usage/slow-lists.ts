@@ -6,7 +6,7 @@ import type { Item } from '../persistence/dynamo.ts';
 import { addStats, type StatsPlace } from './requests.ts';
 import { addToTally, type Statistics } from './tally.ts';
 
-export interface ShapeCount {
+interface ShapeCount {
   readonly shape: string;
   readonly lists: number;
   readonly ms: number;

@@ -52,7 +52,7 @@ export const rulesOf = ({ enabled, mode, ownerField, rules }: Access): RulesInpu
 };
 
 export const accessRows = ['read', 'create', 'update', 'delete'] as const;
-export type AccessRow = (typeof accessRows)[number];
+type AccessRow = (typeof accessRows)[number];
 
 /** What each kind of request may do, in sentences; `undefined` while a rule is not complete. */
 export const accessLines = (

@@ -7,8 +7,8 @@ import { branchesOf } from './rule-tree.ts';
  * Callers that a rule allows, the most public first. `some`: everyone, signed in or not, for a part of the documents.
  * `rule`: users who fit a rule.
  */
-export const audiences = ['everyone', 'some', 'signedIn', 'rule', 'owner', 'server'] as const;
-export type Audience = (typeof audiences)[number];
+const audiences = ['everyone', 'some', 'signedIn', 'rule', 'owner', 'server'] as const;
+type Audience = (typeof audiences)[number];
 
 const rankOf = (audience: Audience): number => audiences.indexOf(audience);
 

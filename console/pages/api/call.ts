@@ -7,7 +7,7 @@ export const pasted = signal<Readonly<Record<'secretKey' | 'userToken' | 'refres
   refreshToken: '',
 });
 
-export interface Call {
+interface Call {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import { addressWith } from '../../ui/address.ts';
 import { Tabs } from '../../ui/tabs.tsx';
 
 const tabs = ['form', 'json'] as const;
-export type DocumentTab = (typeof tabs)[number];
+type DocumentTab = (typeof tabs)[number];
 
 /** The tab in the address. A document without fields is edited as JSON. */
 export const documentTab = ({ tab }: Readonly<Record<string, string>>, hasFields: boolean): DocumentTab =>

@@ -22,7 +22,7 @@ import { RefCell } from './ref-link.tsx';
 import { SortHead } from './sort-head.tsx';
 
 type DocumentsPage = Extract<Data<'list-project-documents'>, { readonly items: unknown }>;
-export type ShownDocument = DocumentsPage['items'][number];
+type ShownDocument = DocumentsPage['items'][number];
 
 interface Place {
   readonly projectId: string;
@@ -30,7 +30,7 @@ interface Place {
 }
 
 /** All documents that the filter shows, on every page. */
-export interface Matching {
+interface Matching {
   readonly where: Readonly<Record<string, unknown>>;
   readonly total: number;
   readonly capped: boolean;

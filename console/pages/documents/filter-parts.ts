@@ -27,7 +27,7 @@ export const jsonOf = (filter: ParsedFilter): Where => {
 };
 
 /** One condition for several that must all match: fields side by side, `$and` for repeated names. */
-export const whereOf = (filters: readonly ParsedFilter[]): Where => {
+const whereOf = (filters: readonly ParsedFilter[]): Where => {
   const tests = new Map<string, Where>();
   const rest: Record<string, unknown> = {};
   const others: Where[] = [];

@@ -10,7 +10,7 @@ interface Props {
 const [minShare, maxShare, step] = [25, 75, 5];
 const bounded = (share: number): number => Math.min(maxShare, Math.max(minShare, Math.round(share)));
 
-export const usualShare = 50;
+const usualShare = 50;
 
 /** The kept width of the panel, if it is valid. */
 export const shareOf = (kept: unknown): number => (typeof kept === 'number' ? bounded(kept) : usualShare);

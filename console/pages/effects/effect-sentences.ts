@@ -6,7 +6,7 @@ import { textOf, UnclearRule } from '../access/rule-tree.ts';
 import { code, valueWords } from './effect-values.ts';
 
 /** An effect in plain sentences, with field names in backticks. */
-export interface EffectSentences {
+interface EffectSentences {
   /** "When a document is created, if `status` is "paid":" */
   readonly when: string;
   /** "Set `total` to `price` of `product` × `quantity`." */

@@ -16,7 +16,7 @@ export type Values = Readonly<Record<string, string>>;
 type Option = readonly [value: string, label: string];
 
 /** A question of a template. One without options takes a typed value. */
-export interface Question {
+interface Question {
   readonly name: string;
   readonly options?: readonly Option[];
   readonly type?: 'email';

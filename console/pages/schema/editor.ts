@@ -44,7 +44,7 @@ export const errorsByRow = (fields: Fields, errors: readonly FieldProblem[]): Re
   return found;
 };
 
-export interface Editor {
+interface Editor {
   readonly targets: readonly string[];
   readonly open: Signal<ReadonlySet<number>>;
   /** The row that receives the focus next. */

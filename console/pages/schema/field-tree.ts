@@ -3,7 +3,7 @@ import type { FieldDraft } from './schema-draft.ts';
 type Fields = readonly FieldDraft[];
 
 /** The place of a row: its list of fields and its index in it. `parent` is the row that contains the list. */
-export interface RowPlace {
+interface RowPlace {
   readonly parent: number | undefined;
   readonly place: number;
   readonly field: FieldDraft;

@@ -8,7 +8,7 @@ import type { FileColumn } from './guess-fields.ts';
 import type { CsvLayout, TableFile } from './table-file.ts';
 
 /** The chosen file, and the columns as they are edited. */
-export interface ReadFile {
+interface ReadFile {
   readonly table: Signal<TableFile | undefined>;
   readonly columns: Signal<readonly FileColumn[]>;
 }

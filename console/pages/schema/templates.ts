@@ -51,5 +51,5 @@ export const templates = {
   },
 } as const satisfies Readonly<Record<string, Template>>;
 
-export type TemplateName = keyof typeof templates;
+type TemplateName = keyof typeof templates;
 export const isTemplate = (name: string): name is TemplateName => Object.hasOwn(templates, name);

@@ -8,8 +8,8 @@ export type Shown = SettingsProps['project']['socialProviders']['github'];
 
 const texts = ['issuer', 'clientId', 'teamId', 'keyId'] as const;
 
-export type TextName = (typeof texts)[number];
-export type SecretName = 'clientSecret' | 'privateKey';
+type TextName = (typeof texts)[number];
+type SecretName = 'clientSecret' | 'privateKey';
 
 export const isByDiscovery = (provider: string): boolean => provider.startsWith('oidc:');
 

@@ -7,7 +7,7 @@ import { KeptDraft } from '../../ui/kept-draft.tsx';
 import { TickGroup } from '../../ui/tick-group.tsx';
 
 /** A webhook as the form has it. No collections means all with a changes feed. */
-export interface WebhookDraft {
+interface WebhookDraft {
   readonly url: string;
   readonly events: readonly WebhookEvent[];
   readonly collections: readonly string[] | null;

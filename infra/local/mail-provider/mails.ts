@@ -52,7 +52,7 @@ export class Webhooks {
 }
 
 /** An email in a request. */
-export interface Mail {
+interface Mail {
   readonly from?: unknown;
   readonly to?: unknown;
   readonly subject?: unknown;

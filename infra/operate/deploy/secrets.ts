@@ -10,7 +10,7 @@ import { filledSecrets } from '../../stacks/secrets.ts';
 import type { UriTrial } from './try-uri.ts';
 
 /** Outputs of the stack that holds the secrets: name → ARN. */
-export type SecretArns = Readonly<Record<string, string>>;
+type SecretArns = Readonly<Record<string, string>>;
 
 type Rule = (typeof filledSecrets)[keyof typeof filledSecrets];
 

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { FunctionConfiguration } from '@aws-sdk/client-lambda';
 
-export type Level = 'ok' | 'warning' | 'failed' | 'skipped';
+type Level = 'ok' | 'warning' | 'failed' | 'skipped';
 
 /** One line of the doctor's report. */
 export interface Finding {

@@ -48,7 +48,7 @@ const prefix = 'bslt_pat_';
 const wellFormed = /^bslt_pat_[A-Za-z0-9_-]{43}$/;
 
 /** `bslt_pat_` and 256 random bits in base64url. */
-export const newPersonalToken = (): string => prefix + randomSecret();
+const newPersonalToken = (): string => prefix + randomSecret();
 
 const hashToken = (token: string): string => hash('sha256', token, 'hex');
 

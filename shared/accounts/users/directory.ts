@@ -61,7 +61,7 @@ export const indexDirectory = async (project: Project, directory: Directory | nu
 };
 
 /** The query of a search in the directory, as texts; `sent` is the query string as it was sent. */
-export interface DirectoryQuery {
+interface DirectoryQuery {
   readonly where?: string | undefined;
   readonly search?: string | undefined;
   readonly limit: number;

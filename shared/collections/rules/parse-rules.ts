@@ -19,7 +19,7 @@ const ruleReader =
     return parseEntries({ place, collection, own: collection, known, at, prefix: '', level: 1, tally }, value);
   };
 
-export type UpdateRules = Pick<Rules, 'before' | 'after'>;
+type UpdateRules = Pick<Rules, 'before' | 'after'>;
 
 const updateRules = (rule: ReadRule, path: string, value: unknown): UpdateRules => {
   const [before, after] = halvesOf(path, value, ['before', 'after']);

@@ -52,7 +52,7 @@ export interface RuleComparison {
   readonly operand: Operand;
 }
 
-export type JoinStage = Readonly<Record<string, unknown>>;
+type JoinStage = Readonly<Record<string, unknown>>;
 
 /** A parsed condition on a document, a user or an element. */
 export type RuleNode =
@@ -108,7 +108,7 @@ export interface Rules {
   readonly purge: RuleNode;
 }
 
-export const partsOf = (node: RuleNode): readonly RuleNode[] => {
+const partsOf = (node: RuleNode): readonly RuleNode[] => {
   switch (node.kind) {
     case 'all':
     case 'any':
@@ -195,19 +195,6 @@ export const couldAllowWithoutUser = (rule: RuleNode): boolean => possibleWithou
 export const isTrue = (rule: RuleNode): boolean => rule.kind === 'constant' && rule.outcome === true;
 
 export const isFalse = (rule: RuleNode): boolean => rule.kind === 'constant' && rule.outcome === false;
-
-/** The other collections that a rule reads, except `users`. */
-export const collectionsOf = (rule: RuleNode): ReadonlySet<string> => {
-  const names = new Set<string>();
-  someNode(rule, (node) => {
-    if (node.kind === 'ref') names.add(node.collection);
-    if (node.kind === 'compare' && node.operand.kind === 'from') names.add(node.operand.collection);
-    if (node.kind === 'compare' && node.operand.kind === 'doc' && node.operand.ref)
-      names.add(node.operand.ref.collection);
-    return false;
-  });
-  return names;
-};
 
 /** Whether the value of a top-level field is unknown. */
 type IsUnknown = (field: string) => boolean;

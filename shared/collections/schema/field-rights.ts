@@ -97,7 +97,7 @@ const rightsIn = (fields: readonly Field[], above: readonly string[], arrays: nu
     return [right, ...inside];
   });
 
-export interface CollectionRights {
+interface CollectionRights {
   readonly written: readonly FieldRight[];
   readonly read: readonly FieldRight[];
 }

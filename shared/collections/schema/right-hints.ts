@@ -36,7 +36,7 @@ const openFields = (
   });
 
 /** Fields of `users` that users should perhaps not set, or that not everyone should see. */
-export const openUserFields = (fields: readonly Named[]) => ({
+const openUserFields = (fields: readonly Named[]) => ({
   settable: openFields(fields, ofRights, 'write'),
   visible: openFields(fields, ofSecrets, 'read'),
 });

@@ -7,7 +7,7 @@ import type { JsonObject } from '../document.ts';
 import { isJsonObject } from '../values.ts';
 
 /** The input for deciding a bound rule. */
-export interface Subject {
+interface Subject {
   /** A document, or an element of an array. */
   readonly document: unknown;
   /** The document before the write, in `update.after`. */
@@ -223,12 +223,12 @@ const compare = (node: RuleComparison, subject: Subject, isUser: boolean): Outco
 };
 
 /** The outcome of parts that must all hold. */
-export const together = (outcomes: readonly Outcome[]): Outcome => {
+const together = (outcomes: readonly Outcome[]): Outcome => {
   if (outcomes.includes(false)) return false;
   return outcomes.includes('unknown') ? 'unknown' : true;
 };
 
-export const negated = (outcome: Outcome): Outcome => (outcome === 'unknown' ? outcome : !outcome);
+const negated = (outcome: Outcome): Outcome => (outcome === 'unknown' ? outcome : !outcome);
 
 const elements = (node: Extract<RuleNode, { kind: 'elements' }>, subject: Subject, isUser: boolean): Outcome => {
   const array = wholeAt(subject.document, node.path);

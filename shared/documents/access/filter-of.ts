@@ -6,7 +6,7 @@ import { together } from '../query/where.ts';
 import { decide, formsOf } from './decide.ts';
 
 /** A condition, or `true` or `false` if it does not depend on the document. */
-export type Filtered = Condition | boolean;
+type Filtered = Condition | boolean;
 
 const all = (parts: readonly Filtered[]): Filtered => {
   if (parts.includes(false)) return false;

@@ -21,7 +21,7 @@ import { entriesIn } from '../values.ts';
 import { asRuleUser, defaultsOf, findUser } from './bind.ts';
 
 /** The rules of a collection, and the collections that they name. */
-export interface KnownRules {
+interface KnownRules {
   readonly rules: Rules;
   readonly known: ReadonlyMap<string, Collection>;
 }

@@ -30,7 +30,7 @@ import {
 import { rulesOf, userOf } from './rules-of.ts';
 
 /** A request to try; `changes` are the body of an update. */
-export interface Trial {
+interface Trial {
   readonly operation: (typeof triedOperations)[number] | 'read';
   readonly userId?: string | undefined;
   readonly documentId?: string | undefined;
