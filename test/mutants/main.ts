@@ -11,17 +11,19 @@ import { changedLines, harmlessOf, type Mutant, mutantsOf, root } from './mutant
 import { Laboratory } from './run.ts';
 
 requireNode();
-const usage = `Usage: npm run test:mutants -- --area=${Object.keys(areas).join('|')} [--file=<part>] [--changed] [--sample=<n>] [--seed=<text>]
-       [--minutes=<n>] [--generic] [--unit] [--list] [--directory=<folder>]
+const usage = `Usage: npm run test:mutants -- --area=${Object.keys(areas).join('|')}
+       [--file=<part>] [--operator=<part>] [--tests=<part>] [--changed]
+       [--sample=<n>] [--seed=<text>] [--minutes=<n>] [--generic] [--list] [--directory=<folder>]
 Changes the code of an area in one place at a time (a mutant), in a copy of the working tree, and runs the tests that
 reach this place. A mutant that no test notices survives: a test is missing, or the code is not needed.
-  --file       only files whose paths contain this text
+  --file       only mutants of files whose paths contain this text
+  --operator   only mutants of an operator, such as condition, filter, middleware, swap or check
+  --tests      only test files whose paths contain this text, such as test/shared/
   --changed    only lines that differ from the branch main
   --sample     only this many mutants
   --seed       chooses the mutants of a sample, and their order (default: 1)
   --minutes    starts no further mutant after this time
   --generic    Stryker's operators instead of those for access, single use and quotas; always in the area shared
-  --unit       unit tests only
   --list       prints the mutants and runs nothing
   --directory  receives <area>.jsonl, and which tests reach which mutants (default: .mutants)
 Exits with 1 if a mutant survives that test/mutants/harmless.json does not explain.`;
@@ -34,7 +36,8 @@ const { values } = readArguments(usage, {
     minutes: { type: 'string', default: 'Infinity' },
     seed: { type: 'string', default: '1' },
     generic: { type: 'boolean', default: false },
-    unit: { type: 'boolean', default: false },
+    operator: { type: 'string', default: '' },
+    tests: { type: 'string', default: '' },
     list: { type: 'boolean', default: false },
     directory: { type: 'string', default: path.join(root, '.mutants') },
   },
@@ -56,6 +59,7 @@ const changed = values.changed ? changedLines() : undefined;
 const asked = everyMutant.filter(
   (mutant) =>
     mutant.file.includes(values.file) &&
+    mutant.operator.includes(values.operator) &&
     !harmless.has(mutant) &&
     (!changed || changed.has(`${mutant.file}:${mutant.line}`)),
 );
@@ -88,13 +92,15 @@ const cacheFile = path.join(values.directory, `${name}-reached.json`);
 const cache: Record<string, Recorded> = existsSync(cacheFile) ? JSON.parse(readFileSync(cacheFile, 'utf8')) : {};
 const all = createHash('sha256').update(JSON.stringify(everyMutant)).digest('base64');
 const closure = importClosure(root);
-const mutated = new Set(everyMutant.map(({ file }) => file));
+const mutated = new Set(chosen.map(({ file }) => file));
 const tests = [
   ...globSync('test/shared/**/*.test.ts', { cwd: root }).filter((test) =>
     closure(test).some((file) => mutated.has(file)),
   ),
-  ...(values.unit ? [] : globSync([...area.tests], { cwd: root })),
-].sort();
+  ...globSync([...area.tests], { cwd: root }),
+]
+  .filter((test) => test.includes(values.tests))
+  .sort();
 const recorded = new Map<string, Recorded>();
 for (const [at, test] of tests.entries()) {
   const key = createHash('sha256')
@@ -116,7 +122,7 @@ for (const [at, test] of tests.entries()) {
 const isUnit = (test: string): boolean => test.startsWith('test/shared/');
 
 /** A mutant that many tests reach survives if those that fit into this time do. */
-const maxSeconds = 60;
+const maxSeconds = 30;
 const kills = new Map<string, number>();
 
 /** The tests that reach a mutant: first those that found others, and the quick ones. */
@@ -126,9 +132,9 @@ const testsOf = ({ id }: Mutant): readonly string[] => {
   let left = maxSeconds;
   return reaching
     .sort((one, other) => order(one) - order(other))
-    .flatMap(([test, { seconds }]) => {
+    .flatMap(([test, { seconds }], at) => {
       left -= seconds;
-      return left > 0 ? [test] : [];
+      return left > 0 || at === 0 ? [test] : [];
     });
 };
 

@@ -197,7 +197,7 @@ describe('an invitation', () => {
     expect((await sent(nameless, toTask(other.email))).mail.subject).toBe('Someone invites you to test project');
   });
 
-  test('its list shows the inviter’s own, and 200 withdraws one', async () => {
+  test('its list shows the inviter’s own until they expire, and 200 withdraws one', async () => {
     const [one, other] = [await verified(), await verified()];
     const { email } = newCredentials();
     const { id, token } = await sent(one, toTask(email));
@@ -210,6 +210,9 @@ describe('an invitation', () => {
       },
     ]);
     expect((await list(other)).body.data).toEqual([]);
+    const expired = await sent(one, toTask(newCredentials().email));
+    await userInvitationRecords.updateOne({ _id: new ObjectId(expired.id) }, { $set: { expiresAt: new Date() } });
+    expect((await list(one)).body.data).toMatchObject([{ _id: id }]);
     expect(await withdraw(other, id)).toMatchObject(notFound);
     expect(await withdraw(one, id)).toMatchObject({ status: 200, body: { data: { _id: id } } });
     expect(await withdraw(one, id)).toMatchObject(notFound);
@@ -371,6 +374,15 @@ describe('accepting an invitation', () => {
     const answers = await inParallel(50, () => accept(guest, token));
     expect(tally(answers)).toEqual({ 201: 1, 404: 49 });
     expect(await documents('tasks', { watcher: guest.userId })).toHaveLength(1);
+  });
+
+  test('201 uses up this invitation and no other', async () => {
+    const [inviter, first, second] = [await verified(), await verified(), await verified()];
+    const kept = await sent(inviter, toTask(first.email));
+    const { token } = await sent(inviter, toTask(second.email));
+    expect(await accept(second, token)).toMatchObject({ status: 201 });
+    expect((await list(inviter)).body.data).toMatchObject([{ _id: kept.id }]);
+    expect(await accept(first, kept.token)).toMatchObject({ status: 201 });
   });
 
   test('404 INVITATION_NOT_FOUND for an unknown, malformed or expired token, and one of another project', async () => {

@@ -2,11 +2,11 @@ import { hash, randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { SessionScope } from '../../../shared/accounts/sessions.ts';
 import { developerScope, itemKey, projectScope } from '../../../shared/persistence/item-keys.ts';
-import { write } from '../../../shared/persistence/table.ts';
 import { challenge as challengeKind } from '../../../shared/persistence/table-keys.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { flag, newKey, type Oddity } from '../../support/clients/passkey-device.ts';
 import { malformed, odditiesAt } from '../../support/data/passkey-oddities.ts';
+import { expire } from '../../support/fixtures/items.ts';
 import {
   consoleOrigin,
   developerPasskeys,
@@ -87,14 +87,8 @@ describe.each([
   });
 
   /** Lets a challenge expire. */
-  const expire = async (challenge: string): Promise<void> => {
-    await write({
-      update: itemKey(challengeKind, side.scope(), { hash: hash('sha256', challenge, 'base64url') }),
-      change: 'SET expiresAt = :at',
-      condition: 'attribute_exists(pk)',
-      values: { at: Math.floor(Date.now() / 1000) - 1 },
-    });
-  };
+  const expireChallenge = (challenge: string): Promise<void> =>
+    expire(itemKey(challengeKind, side.scope(), { hash: hash('sha256', challenge, 'base64url') }));
 
   describe('a new passkey', () => {
     test('400 INVALID_PASSKEY, and nothing is added, for each step of WebAuthn that fails', async () => {
@@ -140,7 +134,7 @@ describe.each([
       const { challenge: ofSignIn } = await passkeys.challenge();
       expect(await passkeys.verify(user.token, passkeys.make({ ...own, challenge: ofSignIn }))).toMatchObject(invalid);
       const late = await passkeys.options(user.token);
-      await expire(late.challenge);
+      await expireChallenge(late.challenge);
       expect(await passkeys.verify(user.token, passkeys.make(late))).toMatchObject(invalid);
       expect((await passkeys.verify(user.token, passkeys.make(own))).status).toBe(201);
       expect(await passkeys.verify(user.token, passkeys.make(own))).toMatchObject(invalid);
@@ -225,7 +219,7 @@ describe.each([
       const user = await side.newAccount();
       const credential = await passkeys.add(user.token);
       const late = await passkeys.challenge();
-      await expire(late.challenge);
+      await expireChallenge(late.challenge);
       expect(await passkeys.enter(passkeys.use(credential, late))).toMatchObject(refused);
       const { challenge } = await passkeys.options(user.token);
       expect(await passkeys.signIn(credential, { challenge })).toMatchObject(refused);

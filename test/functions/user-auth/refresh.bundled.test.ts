@@ -1,7 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { parseRefreshToken, type RefreshToken, refreshKey, sessionKey } from '../../../shared/accounts/sessions.ts';
 import { refresh } from '../../../shared/accounts/sign-in.ts';
 import { userSignIns } from '../../../shared/accounts/users/users.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { type Answer, cookieOf, inParallel, tally } from '../../support/clients/client.ts';
+import { expire } from '../../support/fixtures/items.ts';
 import { domainProject } from '../../support/fixtures/stored-users.ts';
 import {
   claimsOf,
@@ -92,6 +95,20 @@ describe('refresh by cookie', () => {
     const { refreshToken } = await other.newUser();
     expect(await project.refresh(refreshToken)).toMatchObject(invalid);
     expect(await other.refresh(refreshToken)).toMatchObject({ status: 200 });
+  });
+
+  test('401 for an expired token, and for one of an expired session, even if the table still has them', async () => {
+    const scope = projectScope(project.id);
+    for (const keyOf of [
+      ({ hash }: RefreshToken) => refreshKey(scope, hash),
+      ({ userId, sessionId }: RefreshToken) => sessionKey(scope, userId, sessionId),
+    ]) {
+      const { refreshToken } = await project.newUser();
+      const token = parseRefreshToken(refreshToken);
+      if (!token) throw new Error('The refresh token is malformed');
+      await expire(keyOf(token));
+      expect(await project.refresh(refreshToken)).toMatchObject(invalid);
+    }
   });
 
   test('401 for a forged token with the ids of a session, which stays open', async () => {

@@ -3,12 +3,15 @@ import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { requireAccount } from '../../../shared/accounts/account-store.ts';
 import { addressKeyOf, issueTokens } from '../../../shared/accounts/email-tokens.ts';
 import { codeAt, useFactor } from '../../../shared/accounts/second-factor.ts';
+import { sha256 } from '../../../shared/accounts/single-use-secrets.ts';
 import { userAccounts } from '../../../shared/accounts/users/users.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { projectScope } from '../../../shared/persistence/item-keys.ts';
+import { itemKey, projectScope } from '../../../shared/persistence/item-keys.ts';
+import * as kinds from '../../../shared/persistence/table-keys.ts';
 import { bytesOf, shownCode } from '../../support/clients/authenticator.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { newSocialProject, signInWith } from '../../support/clients/social.ts';
+import { expire } from '../../support/fixtures/items.ts';
 import { changeStoredUsers, changesOf, domainProject, storedUsers } from '../../support/fixtures/stored-users.ts';
 import { ageSession, claimsOf, newUsersProject, type SignIn, type UsersProject } from '../../support/fixtures/users.ts';
 
@@ -333,6 +336,15 @@ describe('signing in with a second factor', () => {
     const body = { currentPassword: user.password, newPassword: 'another password' };
     expect((await project.auth('PUT', 'change-password', { token: user.token, body })).status).toBe(200);
     expect(await verify({ ticket, ...right })).toMatchObject(invalid);
+  });
+
+  test('401 for a ticket older than five minutes, which uses no code', async () => {
+    const user = await newGuarded();
+    const ticket = await ticketFor(user);
+    const right = { recoveryCode: user.recoveryCodes[0] };
+    await expire(itemKey(kinds.ticket, projectScope(project.id), { hash: sha256(ticket) }));
+    expect(await verify({ ticket, ...right })).toMatchObject(invalid);
+    expect(await verify({ ticket: await ticketFor(user), ...right })).toMatchObject({ status: 200 });
   });
 
   test('has its ticket in the fragment of a provider’s return, without token and rtCode', async () => {
