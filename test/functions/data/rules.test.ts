@@ -229,10 +229,11 @@ describe('reads under rules', () => {
     }
   });
 
-  test('an empty list, and 404 for one document, when the rule is false', async () => {
+  test('an empty list, and 404 for one document before the id is checked, when the rule is false', async () => {
     const made = await insert('inbox', { body: 'hidden' });
     expect(await idsOf('inbox', ann)).toEqual([]);
     expect(await api('GET', `inbox/${made}`, ann)).toMatchObject({ status: 404 });
+    expect(await api('GET', 'inbox/no-id', ann)).toMatchObject({ status: 404 });
     expect(await api('GET', `inbox/${made}`)).toMatchObject({ status: 200 });
   });
 
