@@ -20,6 +20,7 @@ export interface Mutant extends Mutation {
 /** A mutant that cannot matter, by its code, and why. */
 interface Harmless {
   readonly file: string;
+  readonly before: string;
   readonly changed: string;
   readonly why: string;
 }
@@ -75,8 +76,8 @@ export const harmlessOf = (mutants: readonly Mutant[], files: ReadonlySet<string
   return new Map(
     listed
       .filter(({ file }) => files.has(file))
-      .flatMap(({ file, changed, why }) => {
-        const fitting = mutants.filter((mutant) => mutant.file === file && mutant.changed === changed);
+      .flatMap(({ file, before, changed, why }) => {
+        const fitting = mutants.filter((mutant) => mutant.file === file && mutant.before === before && mutant.changed === changed);
         if (fitting.length === 0)
           throw new Error(`harmless.json lists a mutant that no longer exists: ${file}: ${changed}`);
         return fitting.map((mutant) => [mutant, why] as const);
