@@ -35,7 +35,7 @@ export const areas: Readonly<Record<string, Area>> = {
       'shared/accounts/{change-credentials,repeated-sign-up}.ts',
       'shared/accounts/passkeys/*.ts',
       'shared/accounts/social/*.ts',
-      'shared/accounts/users/invitations.ts',
+      'shared/accounts/users/{accept-invitation,invitations}.ts',
       'shared/http/middleware/idempotency.ts',
       'shared/files/{confirm-upload,upload-states}.ts',
       'shared/realtime/rooms.ts',

@@ -16,7 +16,7 @@ const usage = `Usage: npm run test:mutants -- --area=${Object.keys(areas).join('
        [--sample=<n>] [--seed=<text>] [--minutes=<n>] [--generic] [--list] [--directory=<folder>]
 Changes the code of an area in one place at a time (a mutant), in a copy of the working tree, and runs the tests that
 reach this place. A mutant that no test notices survives: a test is missing, or the code is not needed.
-  --file       only mutants of files whose paths contain this text
+  --file       only mutants whose file:line contains this text
   --operator   only mutants of an operator, such as condition, filter, middleware, swap or check
   --tests      only test files whose paths contain this text, such as test/shared/
   --changed    only lines that differ from the branch main
@@ -58,7 +58,7 @@ const harmless = harmlessOf(everyMutant, new Set(everyMutant.map(({ file }) => f
 const changed = values.changed ? changedLines() : undefined;
 const asked = everyMutant.filter(
   (mutant) =>
-    mutant.file.includes(values.file) &&
+    `${mutant.file}:${mutant.line}`.includes(values.file) &&
     mutant.operator.includes(values.operator) &&
     !harmless.has(mutant) &&
     (!changed || changed.has(`${mutant.file}:${mutant.line}`)),

@@ -77,7 +77,9 @@ export const harmlessOf = (mutants: readonly Mutant[], files: ReadonlySet<string
     listed
       .filter(({ file }) => files.has(file))
       .flatMap(({ file, before, changed, why }) => {
-        const fitting = mutants.filter((mutant) => mutant.file === file && mutant.before === before && mutant.changed === changed);
+        const fitting = mutants.filter(
+          (mutant) => mutant.file === file && mutant.before === before && mutant.changed === changed,
+        );
         if (fitting.length === 0)
           throw new Error(`harmless.json lists a mutant that no longer exists: ${file}: ${changed}`);
         return fitting.map((mutant) => [mutant, why] as const);
