@@ -45,6 +45,8 @@ export const files = {
   preview: (name: string) => `What is in ${name}`,
   beginning: (size: string) => `Its first ${size}.`,
   copyAddress: 'Copy the address',
+  copySize: 'Copy a size',
+  width: (pixels: number) => `${numberText(pixels)} px wide`,
   copyPath: 'Copy the path',
   deleteTitle: 'Delete the file',
   deleteText: 'The file is permanently deleted, and its address stops working.',

@@ -12,7 +12,9 @@ let opened: OpenPage;
 beforeAll(async () => {
   browser = await openChromium();
   project = await newProject();
-  opened = await openAs(browser, project.developer, `/projects/${project.id}/files`);
+  opened = await openAs(browser, project.developer, `/projects/${project.id}/files`, {
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
 });
 
 afterAll(() => browser.close());
@@ -69,6 +71,10 @@ describe('files in the console', () => {
     await expect.poll(() => page.evaluate('document.querySelector("img.picture").naturalWidth')).toBe(1);
     const asked = await page.evaluate('[...document.querySelectorAll("img")].map(({ src }) => new URL(src).search)');
     expect(asked).toEqual(['?w=320&h=256', '?w=640']);
+    await page.getByRole('button', { name: 'Copy a size' }).click();
+    await page.getByRole('button', { name: '320 px wide' }).click();
+    await page.getByText('Link copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/_dot\.png\?w=320$/);
     for (const [name, text] of [
       ['<b>note.txt', 'It stands <b>here</b>'],
       ['table.csv', 'name,price\nfern,25'],
@@ -94,7 +100,6 @@ describe('files in the console', () => {
 
   test('show that they are private and open by a signed link', async () => {
     const { page, problems } = opened;
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const { filePath } = await uploaded(project, 'for few');
     expect((await confirm(project, filePath, 7)).status).toBe(200);
     await project.api('PATCH', '/api/storage/file', { body: { path: filePath, visibility: 'private' } });

@@ -66,7 +66,7 @@ export const FilePanel = ({
       {isPrivate && <p class="muted small">{files.privateWhy}</p>}
       <p class="mono whole">{file.path}</p>
       <div class="row">
-        <FileLinks key={file.visibility} projectId={projectId} file={file} />
+        <FileLinks key={file.visibility} projectId={projectId} file={file} sizes={shows} />
         <Copy text={file.path} label={files.copyPath} />
         {changes && <Act onAct={change}>{isPrivate ? files.makePublic : files.makePrivate}</Act>}
         {changes && (

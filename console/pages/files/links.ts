@@ -23,7 +23,7 @@ export const signLinks = async (projectId: string, body: Asked): Promise<Readonl
 };
 
 /** The address of a public picture in a size. */
-const inSize = (url: string, size: object): string => {
+export const inSize = (url: string, size: object): string => {
   const asked = Object.entries(size).map(([name, value]) => `${name.slice(0, 1)}=${value}`);
   return asked.length === 0 ? url : `${url}?${asked.join('&')}`;
 };
