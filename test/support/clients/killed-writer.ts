@@ -6,12 +6,14 @@ import { handler as listDocuments } from '../../../functions/data/list-documents
 import { handler as runBatch } from '../../../functions/data/run-batch.ts';
 import { handler as updateDocuments } from '../../../functions/data/update-documents.ts';
 import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { runEffects } from '../../../shared/documents/effects/run-effects.ts';
 import { commandChannel, type DatabaseCommand } from '../../../shared/persistence/mongo-commands.ts';
 import { type InvokeOptions, invoke } from './invoke.ts';
-import type { KilledRequest } from './killed-writes.ts';
+import type { Acknowledged, KilledEffects, KilledRequest } from './killed-writes.ts';
 
-// Reads a request as one JSON line, and kills itself by SIGKILL immediately before one of the database commands that
-// the request sends, or before the response. Otherwise prints the response as one JSON line.
+// Reads a request or a job as one JSON line, and kills itself by SIGKILL immediately before one of the database commands
+// that it sends, or before the response. Otherwise prints the response as one JSON line.
 permitAddresses(process.env.PERMITTED_ADDRESSES);
 
 const handlers = { createDocument, createDocuments, deleteDocuments, runBatch, updateDocuments };
@@ -26,15 +28,33 @@ commandChannel.subscribe((message) => {
   if (!housekeeping.has((message as DatabaseCommand).name)) step();
 });
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const { route, options, at, collections }: KilledRequest = JSON.parse(line);
-  const { key = '' }: InvokeOptions = options;
-  // Fills caches and opens connections.
-  for (const collectionName of collections)
+const warm = async (key: string, names: readonly string[]): Promise<void> => {
+  for (const collectionName of names)
     await invoke(listDocuments, { key, params: { collectionName }, query: 'limit=1' });
+};
+
+const request = async ({ route, options, at, collections }: KilledRequest): Promise<Acknowledged> => {
+  const { key = '' }: InvokeOptions = options;
+  await warm(key, collections);
   left = at;
   const { status, body } = await invoke(handlers[route], options);
+  return { status, body };
+};
+
+const runJob = async ({ projectId, name, aheadMs, key, at }: KilledEffects): Promise<Acknowledged> => {
+  await warm(key, [name]);
+  const { now } = clock;
+  clock.now = () => now() + aheadMs;
+  left = at;
+  await runEffects(projectId, name);
+  return { status: 200, body: {} };
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const asked: KilledRequest | KilledEffects = JSON.parse(line);
+  // The first commands fill caches and open connections.
+  const acknowledged = await ('route' in asked ? request(asked) : runJob(asked));
   step();
-  process.stdout.write(`${JSON.stringify({ acknowledged: { status, body } })}\n`);
+  process.stdout.write(`${JSON.stringify({ acknowledged })}\n`);
 }
 process.exit(0);

@@ -14,7 +14,17 @@ export interface KilledRequest {
   readonly collections: readonly string[];
 }
 
-/** The response of a request. */
+/** A run of the job of effects in a collection, and the number of the command before which its process is killed. */
+export interface KilledEffects {
+  readonly projectId: string;
+  readonly name: string;
+  /** How far the clock of the process is ahead. */
+  readonly aheadMs: number;
+  readonly key: string;
+  readonly at: number;
+}
+
+/** The response of a request; 200 for a job that has ended. */
 export interface Acknowledged {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
@@ -34,10 +44,10 @@ const start = (): ChildProcess => {
 };
 
 /**
- * Carries out a request in a process of its own, which is killed by `kill -9` before a command. Returns the response;
+ * Carries out a request or a job in a process of its own, which is killed by `kill -9` before a command. Returns the response;
  * `undefined` if the process was killed before it.
  */
-export const requestAndKill = async (request: KilledRequest): Promise<Acknowledged | undefined> => {
+export const requestAndKill = async (request: KilledRequest | KilledEffects): Promise<Acknowledged | undefined> => {
   const child = waiting.shift() ?? start();
   while (waiting.length < 2) waiting.push(start());
   const ended = Promise.withResolvers<Acknowledged | undefined>();
