@@ -5,7 +5,7 @@ import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 
 const parts = ['documents', 'aggregate', 'schema', 'access', 'effects', 'indexes', 'trash', 'transfers'] as const;
-type CollectionPart = (typeof parts)[number];
+export type CollectionPart = (typeof parts)[number];
 
 /** Users have routes of their own. */
 const partsOf = (collectionName: string): readonly CollectionPart[] =>
