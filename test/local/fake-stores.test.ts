@@ -194,7 +194,7 @@ const commandOf = (ids: readonly ObjectId[]) => {
         time.map(($lt) => ({ $lt })),
         fc.boolean().map(($exists) => ({ $exists })),
       ),
-      state: fc.constantFrom<unknown>('a', { $eq: 'b' }, { $in: ['a', 'c'] }),
+      state: fc.constantFrom<unknown>('a', { $eq: 'b' }, { $in: ['a', null] }, { $ne: 'a' }),
     },
     { requiredKeys: [] },
   );

@@ -14,8 +14,10 @@ const textOf = (value: unknown): string => `${typeof value} ${JSON.stringify(val
 
 const operators: Readonly<Record<string, (value: unknown, operand: unknown) => boolean>> = {
   $exists: (value, operand) => (value !== undefined) === operand,
-  $eq: (value, operand) => textOf(value) === textOf(operand),
-  $in: (value, operand) => (operand as unknown[]).some((one) => textOf(one) === textOf(value)),
+  $eq: (value, operand) => textOf(value ?? null) === textOf(operand),
+  $ne: (value, operand) => textOf(value ?? null) !== textOf(operand),
+  // `null` also matches a missing field.
+  $in: (value, operand) => (operand as unknown[]).some((one) => textOf(one) === textOf(value ?? null)),
   $lte: (value, operand) => value !== undefined && Number(value) <= Number(operand),
   $lt: (value, operand) => value !== undefined && Number(value) < Number(operand),
 };
@@ -123,5 +125,7 @@ export const recordsIn = <R extends Document>(world: World, fake: FakeCollection
       call('updateOne', () => ({ matchedCount: fake.findOneAndUpdate(filter, update) ? 1 : 0 })),
     deleteOne: (filter: Values) => call('deleteOne', () => ({ deletedCount: fake.deleteOne(filter) })),
   };
-  return recordsOf<R>((operation) => operation(commands as never as Collection<R>, undefined as never as Db));
+  const records = recordsOf<R>((operation) => operation(commands as never as Collection<R>, undefined as never as Db));
+  const findOne = (filter: Values) => call('findOne', () => fake.find(filter)[0] ?? null);
+  return { ...records, findOne: findOne as Records<R>['findOne'] };
 };

@@ -37,6 +37,7 @@ const keyModel = (name: string, canRepeat: boolean) =>
   model(name, callers, async (world, all) => {
     const { enter, leave } = exclusive(world);
     const effects: string[] = [];
+    let isStored = false;
     const results = all.map((kind) =>
       world.actor(async () => {
         const state = await acquireKey(projectId, request(kind === 'other body' ? '2' : '1'), canRepeat);
@@ -50,6 +51,7 @@ const keyModel = (name: string, canRepeat: boolean) =>
         else {
           effects.push(run.seed);
           await recordResponse(run, { status: 200, headers: '{}', body: run.seed });
+          isStored = true;
         }
         return kind === 'fails' ? undefined : run.seed;
       }),
@@ -58,6 +60,8 @@ const keyModel = (name: string, canRepeat: boolean) =>
     assert.ok((canRepeat ? new Set(effects).size : effects.length) <= 1, 'One request has two effects');
     const bodies = new Set(valuesOf(results).filter((body) => body !== undefined));
     assert.ok(bodies.size <= 1, 'One request has two responses');
+    const { kind } = await acquireKey(projectId, request('1'), canRepeat);
+    if (isStored) assert.ok(kind === 'answered' || kind === 'mismatch', 'A stored response was lost');
   });
 
 const key = itemKey(kinds.lockout, partitionKey('lock', { hash: 'x' }));
@@ -70,9 +74,9 @@ const lock: Lock = {
 
 /** Runs that work under one lock. `act` is `withLock`, or a lock that is wrong on purpose. */
 export const lockModel = (name: string, act: (work: () => Promise<void>) => Promise<void>) =>
-  model(name, fc.integer({ min: 2, max: 4 }), async (world, runs) => {
+  model(name, fc.integer({ min: 1, max: 4 }), async (world, runs) => {
     const { enter, leave } = exclusive(world);
-    times(runs, () =>
+    const results = times(runs, () =>
       world.actor(() =>
         act(async () => {
           enter();
@@ -82,6 +86,7 @@ export const lockModel = (name: string, act: (work: () => Promise<void>) => Prom
       ),
     );
     await world.finish();
+    if (runs === 1) assert.notEqual(results[0]?.outcome.kind, 'rejected', 'A run waited for its own lock');
     world.now += 36_000;
     await act(async () => undefined);
   });

@@ -26,12 +26,12 @@ installWorlds();
 const begin = performance.now();
 const total = { schedules: 0, operations: 0, failed: 0 };
 for (const { name, check } of chosen) {
-  const { schedules, operations, failure } = await check({ seed, runs, path: values.path });
+  const { schedules, operations, failure, path } = await check({ seed, runs, path: values.path });
   total.schedules += schedules;
   total.operations += operations;
   if (failure !== undefined) total.failed++;
   console.log(`${failure === undefined ? 'ok    ' : 'FAILED'} ${name}: ${schedules} schedules, ${operations} calls`);
-  if (failure !== undefined) console.log(`${failure}\nRepeat it: --model='${name}' --seed=${seed} --path=<path above>`);
+  if (failure !== undefined) console.log(`${failure}\nRepeat it: --model='${name}' --seed=${seed} --path=${path}`);
 }
 const seconds = (performance.now() - begin) / 1000;
 const rate = Math.round(total.schedules / seconds);

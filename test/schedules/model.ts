@@ -17,8 +17,10 @@ export interface CheckOptions {
 export interface Checked {
   readonly schedules: number;
   readonly operations: number;
-  /** The smallest schedule that fails, with seed and path. */
+  /** The smallest schedule that fails. */
   readonly failure: string | undefined;
+  /** Repeats it with the seed: the path of the schedule before it was made smaller, as schedulers do not repeat that. */
+  readonly path: string | undefined;
 }
 
 export const model = <I>(
@@ -27,7 +29,7 @@ export const model = <I>(
   run: (world: World, input: I) => Promise<void>,
 ): Model => ({
   name,
-  check: async ({ seed, runs, path }) => {
+  check: async ({ seed, runs, path: given }) => {
     let [schedules, operations] = [0, 0];
     const property = fc.asyncProperty(fc.scheduler(), plans, inputs, async (scheduler, plan, input) => {
       const world = new World(scheduler, plan);
@@ -35,9 +37,9 @@ export const model = <I>(
       schedules++;
       operations += world.operations;
     });
-    const details = await fc.check(property, { seed, numRuns: runs, ...(path !== undefined && { path }) });
+    const details = await fc.check(property, { seed, numRuns: runs, ...(given !== undefined && { path: given }) });
     const failure = details.failed ? `${details.errorInstance}\n${fc.defaultReportMessage(details)}` : undefined;
-    return { schedules, operations, failure };
+    return { schedules, operations, failure, path: details.counterexamplePath?.split(':', 1)[0] };
   },
 });
 

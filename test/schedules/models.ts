@@ -1,4 +1,5 @@
 import { counts } from './counts.ts';
+import { credentials } from './credentials.ts';
 import { keys } from './keys.ts';
 import type { Model } from './model.ts';
 import { quotas } from './quotas.ts';
@@ -6,4 +7,12 @@ import { records } from './records.ts';
 import { sessions } from './sessions.ts';
 import { singleUse } from './single-use.ts';
 
-export const models: readonly Model[] = [...singleUse, ...counts, ...sessions, ...keys, ...quotas, ...records];
+export const models: readonly Model[] = [
+  ...singleUse,
+  ...counts,
+  ...sessions,
+  ...credentials,
+  ...keys,
+  ...quotas,
+  ...records,
+];

@@ -16,27 +16,41 @@ interface Job {
   readonly state: string;
   readonly leasedUntil: Date;
   readonly done?: number;
+  /** The run that holds it, and the run that ended its lease. */
+  readonly holder?: number;
+  readonly endedBy?: number;
 }
 
-const endings = fc.array(fc.constantFrom('release', 'change', 'delete'), { minLength: 2, maxLength: 4 });
+const runsOfLease = fc.record({
+  /** The shorter one ends during a run. */
+  leaseMs: fc.constantFrom(2000, 35_000),
+  endings: fc.array(fc.constantFrom('release', 'change', 'delete'), { minLength: 2, maxLength: 4 }),
+});
 
 /** Runs that work on one record. Each adds 1 to `done` in the write that ends its lease. */
-const leases = model('leases', endings, async (world, runs) => {
+const leases = model('leases', runsOfLease, async (world, { leaseMs, endings }) => {
   const fake = new FakeCollection();
   const leased: Leased<Job> = { records: recordsIn<Job>(world, fake), lease: 'leasedUntil' };
   fake.insertOne({ _id: new ObjectId(), state: 'open', leasedUntil: new Date(0) });
   const { enter, leave } = exclusive(world);
-  const results = runs.map((ending) =>
+  world.always = () => {
+    const [job] = fake.all;
+    assert.ok(job?.endedBy === undefined || job.endedBy === job.holder, 'A run ended the lease of another');
+  };
+  const results = endings.map((ending, holder) =>
     world.actor(async () => {
-      const job = await acquire(leased, { state: 'open' }, new Date(world.now + 35_000), {});
+      const job = await acquire(leased, { state: 'open' }, new Date(world.now + leaseMs), {
+        $set: { holder },
+        $unset: { endedBy: '' },
+      });
       if (!job) return 'none';
-      enter();
-      await world.sleep(1000);
+      if (leaseMs > 30_000) enter();
+      await world.sleep(3000);
       const isHeld = ending !== 'change' || (await changeHeld(leased, job, { $set: { state: 'open' } }));
       leave();
       if (!isHeld) return 'lost';
       if (ending === 'delete') return (await deleteHeld(leased, job)) ? 'deleted' : 'lost';
-      return (await release(leased, job, { $inc: { done: 1 } })) ? 'done' : 'lost';
+      return (await release(leased, job, { $set: { endedBy: holder }, $inc: { done: 1 } })) ? 'done' : 'lost';
     }),
   );
   await world.finish();
