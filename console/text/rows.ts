@@ -10,8 +10,8 @@ export const rows = {
     formats: { csv: 'CSV, for spreadsheets', ndjson: 'NDJSON, one JSON object a line', json: 'JSON, one list' },
     columns: 'Columns',
     all: 'All fields',
-    counted: (count: number, isFiltered: boolean) =>
-      `${documents(count)}${isFiltered ? ' that match the filter' : ''}, oldest first.`,
+    counted: (count: number, isFiltered: boolean, isSorted: boolean) =>
+      `${documents(count)}${isFiltered ? ' that match the filter' : ''}, oldest first.${isSorted ? ' The order of the list does not apply.' : ''}`,
     search: 'Search words cannot be exported. Remove them, and use a filter instead.',
     unread: 'The filter has a part that is not valid. Remove it first.',
     chooseOne: 'Choose at least one field.',

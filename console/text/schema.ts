@@ -82,7 +82,7 @@ export const schema = {
     maxItems: 'Max. elements',
     uniqueItems: 'No duplicates',
   } satisfies Readonly<Record<BoundName, string>>,
-  enumHint: 'Enter adds a value.',
+  enumHint: 'Enter or a comma adds a value.',
   patternHint: 'Such as ^[a-z0-9-]+$',
   noFormat: 'None',
   removeTag: (tag: string) => `Remove ${tag === '' ? 'the empty value' : tag}`,

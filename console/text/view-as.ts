@@ -7,6 +7,7 @@ export const viewAs = {
   viewing: 'Viewing as',
   signedOut: 'a signed-out visitor',
   stop: 'Stop',
+  none: 'This caller can see no documents here. The page Access shows why.',
   why: 'You see the documents and fields that an app would get. You cannot change anything here.',
   sendAs: 'Send with',
   ways: { publishable: 'Publishable key', user: 'Publishable key and a user', secret: 'Secret key' },

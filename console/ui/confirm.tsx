@@ -21,10 +21,10 @@ export const Confirm = ({ title, text, name, label, act, onConfirm, onClose }: P
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{text}</p>
-      <Form act={act} cancel={t.acts.cancel} onCancel={onClose} onSubmit={onConfirm}>
+      <Form act={act} kind="danger" cancel={t.acts.cancel} onCancel={onClose} onSubmit={onConfirm}>
         {() => (
           <Field
-            label={label}
+            label={`${label}: ${name}`}
             value={typed.value}
             required
             pattern={RegExp.escape(name)}

@@ -9,6 +9,8 @@ import { leaving, useUnsaved } from './unsaved.tsx';
 
 interface Props {
   readonly act: string;
+  /** `danger` is for an action that cannot be undone. */
+  readonly kind?: 'danger';
   readonly onSubmit: () => Promise<void>;
   /** The fields. They receive the service's errors, by path. */
   readonly children: (wrong: (field: string) => string | undefined) => ComponentChildren;
@@ -56,6 +58,7 @@ const isSameAddress = (here: URL, to: URL): boolean => here.href === to.href;
 /** A form with one action, submitted one at a time. Errors are shown at their fields. */
 export const Form = ({
   act,
+  kind,
   onSubmit,
   children,
   onCancel,
@@ -152,7 +155,7 @@ export const Form = ({
         <div class="row">
           <Button
             type="submit"
-            kind="main-act"
+            kind={kind ?? 'main-act'}
             disabled={busy.value || !ready}
             onClick={(event) => {
               if (isSecondClick(event.detail)) event.preventDefault();

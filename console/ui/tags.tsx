@@ -11,7 +11,10 @@ interface Props {
   readonly onChange: (tags: readonly string[]) => void;
 }
 
-/** A list of texts. Enter or leaving the field adds what is typed, Backspace in the empty field removes the last. */
+/**
+ * A list of texts. Enter, a comma or leaving the field adds what is typed, Backspace in the empty field removes the last.
+ * Lines that are pasted may contain commas.
+ */
 export const Tags = ({ label, hint, tags, removeLabel, inputMode = 'text', onChange }: Props) => {
   const id = useId();
   const typed = useSignal('');
@@ -47,19 +50,19 @@ export const Tags = ({ label, hint, tags, removeLabel, inputMode = 'text', onCha
           }}
           onPaste={(event) => {
             const text = event.clipboardData?.getData('text') ?? '';
-            if (!text.includes('\n')) return;
+            if (!/[\n,]/.test(text)) return;
             event.preventDefault();
-            add(text.split(/\r?\n/));
+            add(text.split(text.includes('\n') ? /\r?\n/ : ',').map((part) => part.trim()));
           }}
           onKeyDown={(event) => {
-            if (event.key === 'Tab') add([typed.value]);
+            if (event.key === 'Tab') add([typed.value.trim()]);
             if (event.key === 'Backspace' && typed.value === '' && tags.length > 0) onChange(tags.slice(0, -1));
-            if (event.key !== 'Enter') return;
+            if (event.key !== 'Enter' && event.key !== ',') return;
             event.preventDefault();
-            add([typed.value]);
+            add([typed.value.trim()]);
           }}
           // A new tag can move what is being clicked, so it is added with the click, and before that has an effect.
-          onBlur={() => addEventListener('click', () => add([typed.peek()]), { capture: true, once: true })}
+          onBlur={() => addEventListener('click', () => add([typed.peek().trim()]), { capture: true, once: true })}
         />
       </div>
       <span id={`${id}-hint`} class="hint small">

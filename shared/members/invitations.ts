@@ -125,7 +125,7 @@ const requireVerified = ({ emailVerified }: DeveloperRecord): void => {
   if (emailVerified) return;
   throw new AppError(
     'EMAIL_NOT_VERIFIED',
-    'Verify your email address before you invite others, because the invitation shows it. To get the email again, use POST /api/auth/resend-verification.',
+    'Verify your email address before you invite others, because the invitation shows it. To get the email again, open Account in the console, or use POST /api/auth/resend-verification.',
   );
 };
 

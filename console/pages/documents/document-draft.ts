@@ -80,7 +80,8 @@ const valueIn = ({ key, type }: ShownField, text: string): unknown => {
   if (json === 'boolean') return text === 'true';
   if (json !== 'number') return parseJsonValue(text);
   const value = /^-?[\d.]/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isFinite(value)) throw new Error(`${key} must be ${withArticle(type)}`);
+  // A browser's number input would drop the comma of 2,5 without a word.
+  if (!Number.isFinite(value)) throw new Error(`${key} must be ${withArticle(type)}, for example 2.5`);
   return value;
 };
 

@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso/router';
 import { useQuery } from '../../api/query.ts';
 import { rows } from '../../text/rows.ts';
+import { viewAs } from '../../text/view-as.ts';
 import { t } from '../../text/words.ts';
 import { addressWith } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
@@ -150,7 +151,11 @@ export const Documents = () => {
           {problem && <ProblemNote problem={problem} onRetry={list.reload} />}
           {!problem && !collection && noSchema && <ProblemNote problem={noSchema} onRetry={schema.reload} />}
           {page?.items.length === 0 ? (
-            <Empty text={at > 1 ? t.pager.beyond : isFiltered ? t.documents.noneFit : t.documents.none} />
+            <Empty
+              text={
+                at > 1 ? t.pager.beyond : isFiltered ? t.documents.noneFit : viewer ? viewAs.none : t.documents.none
+              }
+            />
           ) : (
             (page || !problem) && (
               <DocumentsTable

@@ -127,7 +127,9 @@ export const ExportForm = ({ query, parts, shown, fields, onClose, ...place }: P
           {hindrance}
         </p>
       )}
-      {total !== undefined && !hindrance && <p>{words.counted(total, where !== undefined)}</p>}
+      {total !== undefined && !hindrance && (
+        <p>{words.counted(total, where !== undefined, query.sort !== undefined)}</p>
+      )}
       <Form
         act={words.title}
         cancel={t.acts.cancel}

@@ -1,5 +1,4 @@
 import { useId } from 'preact/hooks';
-import type { Bounds } from '../../../shared/collections/schema/field-bounds.ts';
 import { isNumber, isScalar } from '../../../shared/collections/schema/field-types.ts';
 import { rows } from '../../text/rows.ts';
 import { t } from '../../text/words.ts';
@@ -42,17 +41,6 @@ type InputProps = Pick<Props, 'field' | 'text' | 'empty' | 'onType'> & {
   /** The name of the control if it has no label. */
   readonly name?: string;
 };
-
-/** A number with bounds uses the browser's arrows and checks. */
-const numberProps = ({ min, max, integer }: Bounds = {}) =>
-  min === undefined && max === undefined && !integer
-    ? {}
-    : ({
-        type: 'number',
-        step: integer ? 1 : 'any',
-        ...(min !== undefined && { min }),
-        ...(max !== undefined && { max }),
-      } as const);
 
 /** The values that the schema allows. A stored value outside them can be kept. */
 const choices = ({ rules }: ShownField, text: string): readonly string[] | undefined => {
@@ -97,7 +85,6 @@ export const ValueInput = ({ field, text, empty, onType, id, described, invalid,
         {...typed}
         class={isNumeric(type) ? 'input' : 'input mono'}
         inputMode={isNumeric(type) ? 'decimal' : 'text'}
-        {...numberProps(rules)}
         onInput={(event) => onType(event.currentTarget.value)}
       />
     );

@@ -61,7 +61,8 @@ const wordOf = (names: Readonly<Record<string, string>>, right: string): string 
   isRule(right) ? right : (names[right] ?? right);
 
 const boundFact = (bounds: BoundsDraft, name: BoundName): string => {
-  if (name === 'enum') return (bounds.enum ?? []).join(', ');
+  if (name === 'enum')
+    return (bounds.enum ?? []).map((value) => (value.includes(',') ? `"${value}"` : value)).join(', ');
   const text = boundText(bounds, name);
   return text === 'true' && (name === 'integer' || name === 'uniqueItems') ? words.changes.yes : text;
 };
