@@ -8,7 +8,7 @@ export interface Area {
 export const areas: Readonly<Record<string, Area>> = {
   access: {
     files: [
-      'shared/documents/access/{access,bind,caller-rule,decide,field-rights,filter-of,rule-access,rules-of}.ts',
+      'shared/documents/access/!(try-rules).ts',
       'shared/http/middleware/{api-key,collection,developer,user-token}.ts',
       'shared/http/{dashboard,project,user,webhook}-endpoint.ts',
       'shared/http/view-as.ts',

@@ -67,8 +67,8 @@ const chosen = shuffled(asked).slice(0, Number(values.sample ?? asked.length));
 const place = ({ file, line, operator, before, changed: after }: Mutant): string =>
   `${file}:${line} ${operator}\n  - ${before}\n  + ${after}`;
 if (values.list) {
-  for (const mutant of chosen) console.log(place(mutant));
-  console.log(`${chosen.length} mutants of ${everyMutant.length}; ${harmless.size} are harmless`);
+  const total = `${chosen.length} mutants of ${everyMutant.length}; ${harmless.size} are harmless`;
+  await new Promise((resolve) => process.stdout.write(`${[...chosen.map(place), total].join('\n')}\n`, resolve));
   process.exit(0);
 }
 
