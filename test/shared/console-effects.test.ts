@@ -186,16 +186,28 @@ describe('a template', () => {
     expect(parseEffects({ ...orders, effects }, byName)).toHaveLength(effects.length);
   });
 
-  test('offers only fields of the project, and starts with the first of each', () => {
+  const startOf = (name: TemplateId, from: typeof sources, values = {}) =>
+    Object.fromEntries(fillTemplate(name, from, values).questions.map((question) => [question.name, question.value]));
+
+  test('offers each pair of fields that fits, and starts with one of the same name', () => {
     const { questions } = fillTemplate('copy', sources, { from: 'gone.price' });
-    expect(questions[0]).toMatchObject({ name: 'from', value: 'product.name' });
-    expect(questions[0]?.options?.map(([value]) => value)).toEqual([
-      ...['product.name', 'product.price', 'product.stock', 'product.tags'],
-    ]);
-    expect(questions[1]?.options).toEqual([
-      ['email', 'email'],
-      ['status', 'status'],
-    ]);
+    expect(questions.map(({ value }) => value)).toEqual(['product.price', 'price', 'create']);
+    expect(questions[0]?.options?.map(([value]) => value)).toEqual(['product.name', 'product.price', 'product.stock']);
+    expect(startOf('copy', sources, { from: 'product.name' })).toMatchObject({ from: 'product.name', to: 'email' });
+  });
+
+  test('copies a number when the first field of the other collection fits no field', () => {
+    const fields = [field('product', 'Ref', { ref: 'products' }), field('quantity', 'Number'), field('cost', 'Number')];
+    const few = { ...sources, collection: collection('orders', fields) };
+    expect(fillTemplate('copy', few, {}).lacks).toBeUndefined();
+    expect(startOf('copy', few)).toMatchObject({ from: 'product.price', to: 'quantity' });
+    const none = { ...sources, collection: collection('orders', fields.slice(0, 1)) };
+    expect(fillTemplate('copy', none, {}).lacks).toBe('to');
+  });
+
+  test('starts with fields whose names suit it', () => {
+    expect(startOf('stock', sources)).toMatchObject({ field: 'stock', by: 'quantity' });
+    expect(startOf('total', sources)).toMatchObject({ to: 'total', first: 'price', second: 'quantity' });
   });
 
   test('names what the collection lacks', () => {

@@ -19,6 +19,8 @@ type Option = readonly [value: string, label: string];
 interface Question {
   readonly name: string;
   readonly options?: readonly Option[];
+  /** The option that is chosen at first, instead of the first one. */
+  readonly start?: string | undefined;
   readonly type?: 'email';
 }
 
@@ -41,6 +43,12 @@ const refsOf = ({ collection, known }: TemplateSources): readonly string[] =>
 const fieldsOf = (collection: Collection | undefined, ...types: readonly Field['type'][]): readonly string[] =>
   collection ? schemaOf(collection).flatMap(({ key, type }) => (types.includes(type) ? [key] : [])) : [];
 
+/** The first path whose last part has one of the words in its name. */
+const named = (paths: readonly string[], ...words: readonly string[]): string | undefined =>
+  words.flatMap((word) => paths.filter((path) => path.split('.').at(-1)?.toLowerCase().includes(word)))[0];
+
+const quantities = ['quantity', 'qty', 'amount', 'count', 'number'] as const;
+
 /** Paths of values: own fields, and those of documents that Refs lead to. */
 const pathsOf = (sources: TemplateSources, type: Field['type']): readonly string[] => [
   ...fieldsOf(sources.collection, type),
@@ -59,10 +67,16 @@ const mailEvents: readonly Option[] = [
 
 const onOf = ({ on = 'create' }: Values): unknown => (on.includes(' ') ? on.split(' ') : on);
 
-const copied = (sources: TemplateSources): readonly (readonly [path: string, type: Field['type']])[] =>
+/** The fields of documents that Refs lead to, and the own fields that can take their value. */
+const copied = (sources: TemplateSources): readonly (readonly [path: string, key: string, into: readonly string[]])[] =>
   refsOf(sources).flatMap((ref) => {
     const target = targetOf(sources, ref);
-    return (target ? schemaOf(target) : []).map(({ key, type }) => [`${ref}.${key}`, type] as const);
+    return (target ? schemaOf(target) : []).map(({ key, ...from }) => {
+      const fits = (to: Field) =>
+        to.type === from.type && to.ref === from.ref && to.items?.type === from.items?.type && to.key !== ref;
+      const into = schemaOf(sources.collection).filter(fits);
+      return [`${ref}.${key}`, key, into.map((to) => to.key)] as const;
+    });
   });
 
 /** The receivers of an email: the caller, users whose id a field has, and addresses in fields. */
@@ -112,10 +126,16 @@ const calculations: Readonly<Record<string, string>> = { '×': '$multiply', '+':
 const templates: Readonly<Record<TemplateId, Template>> = {
   copy: {
     questions: (sources, { from }) => {
-      const type = copied(sources).find(([path]) => path === from)?.[1];
+      const all = copied(sources);
+      const fitting = all.filter(([, , into]) => into.length > 0);
+      const [, key = '', into = []] = all.find(([path]) => path === from) ?? [];
       return [
-        { name: 'from', options: same(copied(sources).map(([path]) => path)) },
-        { name: 'to', options: same(type ? fieldsOf(sources.collection, type) : []) },
+        {
+          name: 'from',
+          options: same((fitting.length > 0 ? fitting : all).map(([path]) => path)),
+          start: fitting.find(([, name, fields]) => fields.includes(name))?.[0],
+        },
+        { name: 'to', options: same(into), start: into.includes(key) ? key : undefined },
         { name: 'on', options: events },
       ];
     },
@@ -124,11 +144,12 @@ const templates: Readonly<Record<TemplateId, Template>> = {
   total: {
     questions: (sources, { to }) => {
       const numbers = pathsOf(sources, 'Number').filter((path) => path !== to);
+      const own = fieldsOf(sources.collection, 'Number');
       return [
-        { name: 'to', options: same(fieldsOf(sources.collection, 'Number')) },
-        { name: 'first', options: same(numbers) },
+        { name: 'to', options: same(own), start: named(own, 'total', 'amount', 'sum') },
+        { name: 'first', options: same(numbers), start: named(numbers, 'price') },
         { name: 'sign', options: same(Object.keys(calculations)) },
-        { name: 'second', options: same(numbers.toReversed()) },
+        { name: 'second', options: same(numbers.toReversed()), start: named(numbers, ...quantities) },
         { name: 'on', options: events },
       ];
     },
@@ -137,28 +158,35 @@ const templates: Readonly<Record<TemplateId, Template>> = {
     ],
   },
   counter: {
-    questions: (sources, { ref }) => [
-      { name: 'ref', options: same(refsOf(sources)) },
-      { name: 'field', options: same(fieldsOf(targetOf(sources, ref), 'Number')) },
-    ],
+    questions: (sources, { ref }) => {
+      const numbers = fieldsOf(targetOf(sources, ref), 'Number');
+      return [
+        { name: 'ref', options: same(refsOf(sources)) },
+        { name: 'field', options: same(numbers), start: named(numbers, 'count', 'number') },
+      ];
+    },
     make: (sources, values) => [
       { on: 'create', writes: [changing(sources, values, 1)] },
       { on: 'delete', writes: [changing(sources, values, -1)] },
     ],
   },
   stock: {
-    questions: (sources, { ref }) => [
-      { name: 'ref', options: same(refsOf(sources)) },
-      { name: 'field', options: same(fieldsOf(targetOf(sources, ref), 'Number')) },
-      { name: 'by', options: [...same(fieldsOf(sources.collection, 'Number')), ['1', 'one']] },
-      {
-        name: 'back',
-        options: [
-          ['yes', 'givesBack'],
-          ['no', 'keeps'],
-        ],
-      },
-    ],
+    questions: (sources, { ref }) => {
+      const numbers = fieldsOf(targetOf(sources, ref), 'Number');
+      const own = fieldsOf(sources.collection, 'Number');
+      return [
+        { name: 'ref', options: same(refsOf(sources)) },
+        { name: 'field', options: same(numbers), start: named(numbers, 'stock', 'quantity', 'available') },
+        { name: 'by', options: [...same(own), ['1', 'one']], start: named(own, ...quantities) ?? '1' },
+        {
+          name: 'back',
+          options: [
+            ['yes', 'givesBack'],
+            ['no', 'keeps'],
+          ],
+        },
+      ];
+    },
     make: (sources, values) => {
       const { by = '1', back } = values;
       const amount = by === '1' ? 1 : { $doc: by };
@@ -191,15 +219,15 @@ const templates: Readonly<Record<TemplateId, Template>> = {
   },
 };
 
-/** The answers with the first option in place of one that is not offered, and the questions that they lead to. */
+/** The answers with the usual option in place of one that is not offered, and the questions that they lead to. */
 const answered = ({ questions }: Template, sources: TemplateSources, given: Values) => {
   let values: Values = {};
   let asked: readonly Question[] = questions(sources, values);
   for (let at = 0; at < asked.length; at += 1) {
-    const { name, options } = asked[at] as Question;
+    const { name, options, start } = asked[at] as Question;
     const value = given[name] ?? '';
     const isOffered = !options || options.some(([option]) => option === value);
-    values = { ...values, [name]: isOffered ? value : (options?.[0]?.[0] ?? '') };
+    values = { ...values, [name]: isOffered ? value : (start ?? options?.[0]?.[0] ?? '') };
     asked = questions(sources, values);
   }
   return { values, asked };
