@@ -154,7 +154,7 @@ export const BulkForm = ({ act, where, rules, fields, onClose, onDone, ...place 
                     <ValueInput
                       field={field}
                       text={textOf(draft.value, field)}
-                      empty="null"
+                      empty={field.required ? '' : 'null'}
                       onType={(text) => {
                         draft.value = typeField(draft.peek(), field, text);
                       }}
