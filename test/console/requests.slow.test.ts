@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
 import { clock } from '../../shared/core/clock.ts';
 import { AppError } from '../../shared/core/errors.ts';
+import { securityRequired } from '../../shared/documents/access/access.ts';
 import { flushRefusals, logRejected } from '../../shared/usage/rejected-requests.ts';
 import { countUsage, flushTally } from '../../shared/usage/tally.ts';
 import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
@@ -47,6 +48,7 @@ beforeAll(async () => {
   await reject(new AppError('SECRET_KEY_REQUIRED', 'The route needs the secret key.'), 'request-of-a-key', {
     ...{ method: 'GET', path: '/api/mail/logs', collection: undefined },
   });
+  await reject(securityRequired('posts'), 'request-of-a-write');
   await flushRefusals();
   opened = await openAs(browser, project.developer, `/projects/${project.id}/requests`);
 });
@@ -60,14 +62,14 @@ afterAll(() => browser.close());
 test('rejected requests are listed, and narrowed by code and user in the address', async () => {
   const { page, problems } = opened;
   const table = page.getByRole('region', { name: 'Rejected requests' });
-  for (const code of ['400 VALIDATION_FAILED', '403 RULE_DENIED', '403 SECRET_KEY_REQUIRED'])
+  for (const code of ['400 VALIDATION_FAILED', '403 RULE_DENIED', '403 SECRET_KEY_REQUIRED', '403 RLS_REQUIRED'])
     await table.getByRole('link', { name: code }).waitFor();
   await page.getByLabel('Error code').fill('rule_denied');
   await page.getByLabel('Error code').press('Enter');
   await expect.poll(() => table.getByRole('link').count()).toBe(1);
   expect(new URL(page.url()).search).toBe('?code=RULE_DENIED');
   await page.getByRole('link', { name: 'Show all' }).click();
-  await expect.poll(() => table.getByRole('link').count()).toBe(3);
+  await expect.poll(() => table.getByRole('link').count()).toBe(4);
   await page.goto(addressOf(`?user=${userId}`));
   await table.getByRole('link', { name: '403 RULE_DENIED' }).waitFor();
   expect(await table.getByRole('link').count()).toBe(1);
@@ -98,11 +100,18 @@ test('an open request links to the field, rule or key to change, and can be copi
     `/projects/${project.id}/settings/keys`,
   );
 
+  await page.goto(addressOf('?open=request-of-a-write'));
+  const ofWrite = panelOf('403 RLS_REQUIRED');
+  await ofWrite.getByRole('link', { name: 'posts · Access · Signed-in users can write their own documents' }).waitFor();
+  await ofWrite.getByRole('region', { name: 'As curl' }).waitFor();
+  expect(await ofWrite.getByText('Replace the placeholders').count()).toBe(0);
+
   await page.goto(addressOf('?open=request-of-a-rule'));
   const ofRule = panelOf('403 RULE_DENIED');
   const copied = await ofRule.getByRole('region', { name: 'As curl' }).textContent();
   expect(copied).toContain('/api/data/posts/ID');
   expect(copied).toContain('Bearer ACCESS_TOKEN');
+  await ofRule.getByText('Replace the placeholders').waitFor();
   await ofRule.getByRole('link', { name: 'Try the rules' }).click();
   const operation = page.getByLabel('Request', { exact: true });
   await operation.waitFor();

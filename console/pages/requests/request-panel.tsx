@@ -43,6 +43,13 @@ const curlOf = ({ route, key, userId, fields, collection }: Rejected, publishabl
   );
 };
 
+/** True if the command has placeholders: a key or token, an id, or a value. */
+const isIncomplete = ({ route, key, userId, collection }: Rejected, code: string): boolean =>
+  key === 'secret' ||
+  Boolean(userId) ||
+  code.includes('…') ||
+  [...route.matchAll(/:(\w+)/g)].some(([, name]) => name !== 'collection' || collection === undefined);
+
 const Facts = ({ projectId, rejected }: { readonly projectId: string; readonly rejected: Rejected }) => {
   const { at, route, status, code, message, fields, key, userId, address, requestId, collection, effect } = rejected;
   const base = `/projects/${projectId}`;
@@ -131,12 +138,13 @@ export const RequestPanel = ({
   const found = useQuery('list-refusals', { projectId, query: { requestId, limit: 1 } });
   const { data, problem } = found.value;
   const rejected = data?.items[0];
+  const code = rejected && curlOf(rejected, publishableKey);
   return (
     <Panel title={rejected ? `${rejected.status} ${rejected.code}` : t.requests.one} onClose={onClose}>
       {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
       <Waiting of={found.value} />
       {data && !rejected && <p class="note">{t.requests.unknown(requestId)}</p>}
-      {rejected && (
+      {rejected && code !== undefined && (
         <>
           <Facts projectId={projectId} rejected={rejected} />
           <h3>{t.requests.change}</h3>
@@ -153,8 +161,8 @@ export const RequestPanel = ({
             </li>
           </ul>
           <h3>{t.requests.repeat}</h3>
-          <p class="muted">{t.requests.repeatWhy}</p>
-          <Snippet code={curlOf(rejected, publishableKey)} label={t.requests.repeat} />
+          {isIncomplete(rejected, code) && <p class="muted">{t.requests.repeatWhy}</p>}
+          <Snippet code={code} label={t.requests.repeat} />
         </>
       )}
     </Panel>

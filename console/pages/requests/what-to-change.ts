@@ -1,4 +1,5 @@
 import type { Item } from '../../api/rows.ts';
+import { access as accessTexts } from '../../text/access.ts';
 import { t } from '../../text/words.ts';
 import type { Place } from '../../ui/places.ts';
 
@@ -26,6 +27,9 @@ const collectionParts: Readonly<Record<string, readonly Part[]>> = {
 };
 
 type Setting = keyof typeof t.settings.parts;
+
+/** The switch of the page Access that would let the request through. */
+const switches: Readonly<Record<string, readonly string[]>> = { RLS_REQUIRED: [accessTexts.usersWrite] };
 
 /** The settings that decide about a code. */
 const settings: Readonly<Record<string, Setting>> = {
@@ -84,7 +88,7 @@ export const whatToChange = (projectId: string, rejected: Rejected): readonly Pl
   return [
     ...parts.map((part) => ({
       href: `${own}/${part}`,
-      label: `${ofCollection} · ${t.collection.parts[part]}`,
+      label: [ofCollection, t.collection.parts[part], ...(part === 'access' ? (switches[code] ?? []) : [])].join(' · '),
     })),
     ...(parts.includes('access') ? [triedRules(rejected, `${own}/access`)] : []),
     ...(parts.includes('schema')
