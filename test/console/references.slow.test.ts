@@ -20,12 +20,20 @@ beforeAll(async () => {
         { key: 'author', type: 'Ref', ref: 'people' },
       ],
     },
+    {
+      name: 'likes',
+      schema: [
+        { key: 'person', type: 'Ref', ref: 'people' },
+        { key: 'stars', type: 'Number' },
+      ],
+    },
   ]);
   for (const name of ['Ada Lovelace', 'Grace Hopper', 'Ada Byron']) {
     const { body } = await project.api<{ _id: string }>('POST', '/api/data/people', { body: { name } });
     ids[name] = body._id;
   }
   await project.api('POST', '/api/data/posts', { body: { title: 'Engines', author: ids['Ada Lovelace'] } });
+  await project.api('POST', '/api/data/likes', { body: { person: ids['Grace Hopper'], stars: 5 } });
   const path = `/projects/${project.id}/documents/posts`;
   base = inject('stack').dashboardUrl + path;
   opened = await openAs(browser, project.developer, path);
@@ -42,7 +50,8 @@ describe('references in the console', () => {
     const dialog = page.getByRole('dialog', { name: 'Choose from people' });
     await dialog.getByRole('option', { name: 'Grace Hopper' }).waitFor();
     expect(await obstacles(page)).toEqual([]);
-    await dialog.getByRole('combobox').fill('Byron');
+    // The dialog focuses its field, and case makes no difference.
+    await page.keyboard.type('bYRON');
     await dialog.getByRole('option', { name: 'Grace Hopper' }).waitFor({ state: 'detached' });
     await dialog.getByRole('option', { name: 'Ada Byron' }).waitFor();
     await page.keyboard.press('Enter');
@@ -55,6 +64,7 @@ describe('references in the console', () => {
     await page.keyboard.press('Control+s');
     await page.getByText('Saved', { exact: true }).waitFor();
     const { body } = await project.api<{ data: { items: readonly object[] } }>('GET', '/api/data/posts');
+    await page.getByRole('definition').getByText('Grace Hopper').waitFor();
     expect(body.data.items).toMatchObject([{ title: 'Engines', author: ids['Grace Hopper'] }]);
     expect(problems).toEqual([]);
   });
@@ -66,6 +76,29 @@ describe('references in the console', () => {
     await page.goto(`${base}?populate=author`);
     await page.getByRole('link', { name: 'Grace Hopper' }).click();
     await page.waitForURL(base.replace(/posts$/, `people?open=${ids['Grace Hopper']}`));
+    expect(problems).toEqual([]);
+  });
+
+  test('in the first column open their own document, and an arrow opens the other one', async () => {
+    const { page, problems } = opened;
+    const likes = base.replace(/posts$/, 'likes');
+    const grace = base.replace(/posts$/, `people?open=${ids['Grace Hopper']}`);
+    await page.goto(likes);
+    await page.getByRole('link', { name: 'Grace Hopper' }).click();
+    await page.waitForURL(`${likes}?open=*`);
+    await page.getByRole('definition').getByText('Grace Hopper').waitFor();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.locator('.field-head').getByText('Grace Hopper').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await page.goto(`${likes}?as=publishable`);
+    await page.getByRole('link', { name: 'Grace Hopper' }).waitFor();
+    const arrow = page.getByRole('link', { name: 'Open in people' });
+    expect(await arrow.getAttribute('href')).toBe(
+      new URL(`${grace}&as=publishable`).href.replace(/^https?:..[^/]+/, ''),
+    );
+    await page.goto(likes);
+    await arrow.click();
+    await page.waitForURL(grace);
     expect(problems).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import { t } from '../../text/words.ts';
 import { JsonEditor } from '../../ui/json-editor.tsx';
 import { draftFrom, type JsonObject, jsonText } from './document-draft.ts';
 import { DocumentTabs, documentTab } from './document-tabs.tsx';
+import { idIn } from './ref-address.ts';
 import { shownFields } from './shown-fields.ts';
 import { Value } from './value.tsx';
 
@@ -18,6 +19,8 @@ export const DocumentView = ({
   const { query } = useLocation();
   const fields = shownFields(rules, draftFrom(document));
   const tab = documentTab(query, fields.length > 0);
+  const referring = (target: string | undefined): readonly string[] =>
+    fields.flatMap(({ key, ref }) => (ref === target ? (idIn(document[key]) ?? []) : []));
   const kept = ['createdAt', 'updatedAt'].filter((key) => key in document);
   return (
     <>
@@ -30,7 +33,7 @@ export const DocumentView = ({
             <div key={key}>
               <dt class="mono">{key}</dt>
               <dd dir="auto">
-                <Value value={document[key]} reference={ref} />
+                <Value value={document[key]} reference={ref} ids={referring(ref)} />
               </dd>
             </div>
           ))}

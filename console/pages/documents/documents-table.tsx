@@ -18,7 +18,7 @@ import { useColumnLayout } from './column-layout.ts';
 import { refOf, typeOf, valueAt } from './columns.ts';
 import { moveToTrash } from './move-to-trash.ts';
 import { idIn } from './ref-address.ts';
-import { RefCell } from './ref-link.tsx';
+import { RefCell, RefName } from './ref-link.tsx';
 import { SortHead } from './sort-head.tsx';
 
 type DocumentsPage = Extract<Data<'list-project-documents'>, { readonly items: unknown }>;
@@ -195,9 +195,19 @@ export const DocumentsTable = ({
       ...(isNumeric(key) ? { number: true } : {}),
       cell: (item) => {
         const value = valueAt(item, key);
-        // A reference shows its document with the developer's rights.
-        if (index > 0 && ref !== undefined && idIn(value) && !isReadOnly)
-          return <RefCell collectionName={ref} value={value} ids={referred.get(ref) ?? []} />;
+        if (ref !== undefined && idIn(value)) {
+          const reference = { collectionName: ref, value, ids: referred.get(ref) ?? [] };
+          return index > 0 ? (
+            <RefCell {...reference} />
+          ) : (
+            <>
+              <a href={hrefOf(item._id)}>
+                <RefName {...reference} />
+              </a>{' '}
+              <RefCell {...reference} short />
+            </>
+          );
+        }
         return index === 0 ? (
           <a href={hrefOf(item._id)}>
             <Cell value={isNameless(value) ? item._id : value} />

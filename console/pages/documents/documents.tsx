@@ -33,7 +33,8 @@ import { useFeed } from './renewed-by-feed.ts';
 import { RequestLine } from './request-line.tsx';
 import { viewQuery } from './saved-views.ts';
 import { collectionOf, enforcedFields } from './shown-fields.ts';
-import { ViewAsMenu, ViewingAs, viewerOf } from './view-as.tsx';
+import { ViewAsMenu, ViewingAs } from './view-as.tsx';
+import { viewerOf } from './viewer.ts';
 import { ViewsMenu } from './views-menu.tsx';
 
 export { prefetch } from './prefetch.ts';

@@ -18,6 +18,6 @@ const longestName = 80;
 export const nameOf = (document: object): string =>
   cutText(texts(document)[0] ?? String((document as { readonly _id?: unknown })._id), longestName);
 
-/** The address of a referenced document. */
-export const refAddress = (projectId: string, collectionName: string, id: string): string =>
-  `/projects/${projectId}/${collectionName === 'users' ? 'users' : `documents/${encodeURIComponent(collectionName)}`}?open=${id}`;
+/** The address of a referenced document, in the view of `viewer` if one is given. */
+export const refAddress = (projectId: string, collectionName: string, id: string, viewer?: string): string =>
+  `/projects/${projectId}/${collectionName === 'users' ? 'users' : `documents/${encodeURIComponent(collectionName)}`}?open=${id}${viewer === undefined ? '' : `&as=${viewer}`}`;

@@ -1,18 +1,35 @@
 import { useSignal } from '@preact/signals';
 import { useId, useRef } from 'preact/hooks';
-import { useRoute } from 'preact-iso/router';
+import { useLocation, useRoute } from 'preact-iso/router';
 import { t } from '../../text/words.ts';
 import { idIn, nameOf, refAddress } from './ref-address.ts';
 import { RefPreview, RefTitle } from './ref-preview.tsx';
+import { viewerOf } from './viewer.ts';
 
-/** A link to a referenced document; none if the text is not an id. */
-export const RefLink = ({ collectionName, id: text }: { readonly collectionName: string; readonly id: string }) => {
+// Users have no documents in the dashboard.
+const hasDocuments = (collectionName: string): boolean => collectionName !== 'users';
+
+interface LinkProps {
+  readonly collectionName: string;
+  readonly id: string;
+  /** The ids on the page that refer to the collection, which are read together; absent: only this one. */
+  readonly ids?: readonly string[] | undefined;
+}
+
+/** The title of a referenced document and a link to it; nothing if the text is not an id. */
+export const RefLink = ({ collectionName, id: text, ids }: LinkProps) => {
   const { projectId = '' } = useRoute().params;
+  const viewer = viewerOf(useLocation().query);
   const id = idIn(text);
   return id === undefined ? null : (
-    <a class="small" href={refAddress(projectId, collectionName, id)}>
-      {t.documents.openRef(collectionName)}
-    </a>
+    <>
+      {hasDocuments(collectionName) && (
+        <RefTitle {...{ projectId, collectionName, id }} ids={ids ?? [id]} otherwise={null} />
+      )}{' '}
+      <a class="small" href={refAddress(projectId, collectionName, id, viewer)}>
+        {t.documents.openRef(collectionName)}
+      </a>
+    </>
   );
 };
 
@@ -26,21 +43,31 @@ interface RefProps {
   readonly ids: readonly string[];
 }
 
-/** A reference in one line: the title of its document as a link, and a preview under the pointer or focus. */
-export const RefCell = ({ collectionName, value, ids }: RefProps) => {
+/** The title of a reference's document, otherwise the id. */
+export const RefName = ({ collectionName, value, ids }: RefProps) => {
   const { projectId = '' } = useRoute().params;
+  const id = idIn(value);
+  if (id === undefined) return null;
+  if (typeof value === 'object' && value !== null) return <>{nameOf(value)}</>;
+  if (!hasDocuments(collectionName)) return <span class="mono">{id}</span>;
+  return <RefTitle {...{ projectId, collectionName, id, ids }} />;
+};
+
+/** A reference as a link: the title of its document, or an arrow if `short`. Pointer and focus show a preview. */
+export const RefCell = ({ short, ...props }: RefProps & { readonly short?: true }) => {
+  const { collectionName, value } = props;
+  const { projectId = '' } = useRoute().params;
+  const viewer = viewerOf(useLocation().query);
   const name = useId();
   const link = useRef<HTMLAnchorElement>(null);
   const shown = useSignal(false);
   const resting = useRef<ReturnType<typeof setTimeout>>(undefined);
   const id = idIn(value);
   if (id === undefined) return null;
-  // Users have no documents in the dashboard.
-  const isKnown = collectionName !== 'users';
   const begin = () => {
     clearTimeout(resting.current);
     resting.current = setTimeout(() => {
-      shown.value = isKnown && link.current?.isConnected === true;
+      shown.value = hasDocuments(collectionName) && link.current?.isConnected === true;
     }, restMs);
   };
   const end = () => {
@@ -52,7 +79,8 @@ export const RefCell = ({ collectionName, value, ids }: RefProps) => {
     <>
       <a
         ref={link}
-        href={refAddress(projectId, collectionName, id)}
+        href={refAddress(projectId, collectionName, id, viewer)}
+        aria-label={short && t.documents.openRef(collectionName)}
         aria-describedby={shown.value ? name : undefined}
         onPointerEnter={begin}
         onPointerLeave={end}
@@ -62,13 +90,7 @@ export const RefCell = ({ collectionName, value, ids }: RefProps) => {
           if (key === 'Escape') end();
         }}
       >
-        {typeof value === 'object' && value !== null ? (
-          nameOf(value)
-        ) : isKnown ? (
-          <RefTitle {...target} ids={ids} />
-        ) : (
-          <span class="mono">{id}</span>
-        )}
+        {short ? '↗' : <RefName {...props} />}
       </a>
       {shown.value && link.current && <RefPreview {...target} of={link.current} name={name} />}
     </>

@@ -17,6 +17,14 @@ interface Props {
 
 const mostShown = 10;
 
+const longestPattern = 128;
+
+/** Matches the text anywhere, in any case unless the text is too long for a pattern. */
+const containing = (text: string): object => {
+  const pattern = `(?i)${text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}`;
+  return pattern.length > longestPattern ? { $contains: text } : { $regex: pattern };
+};
+
 /** The list for a text: by id, by search if the collection has one, otherwise by any text field. */
 const queryFor = (rules: readonly Field[], text: string): Query => {
   const limit = mostShown;
@@ -25,7 +33,7 @@ const queryFor = (rules: readonly Field[], text: string): Query => {
   if (rules.some(({ searchable }) => searchable)) return { limit, search: text };
   const fields = rules.filter(({ type }) => type === 'String');
   if (fields.length === 0) return { limit };
-  return { limit, where: JSON.stringify({ $or: fields.map(({ key }) => ({ [key]: { $contains: text } })) }) };
+  return { limit, where: JSON.stringify({ $or: fields.map(({ key }) => ({ [key]: containing(text) })) }) };
 };
 
 const Documents = ({ rules, collectionName, onChoose }: Props & { readonly rules: readonly Field[] }) => {
@@ -60,7 +68,8 @@ const Choosing = (props: Props) => {
   const { collectionName } = props;
   const { data: collection, problem } = useQuery('get-collection', { projectId, collectionName }).value;
   if (problem) return <ProblemNote problem={problem} />;
-  return collection ? <Documents rules={enforcedFields(collection)} {...props} /> : null;
+  // Drawn before the fields are known, so that the opening dialog focuses its text field.
+  return <Documents rules={collection ? enforcedFields(collection) : []} {...props} />;
 };
 
 /** Chooses the document of a reference by searching, instead of typing its id. */

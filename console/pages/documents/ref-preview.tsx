@@ -1,9 +1,12 @@
+import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
 import type { Field } from '../../../shared/collections/collection.ts';
 import { useQuery } from '../../api/query.ts';
 import { t } from '../../text/words.ts';
 import { Cell } from './cell.tsx';
 import { nameOf } from './ref-address.ts';
+import { viewerOf } from './viewer.ts';
 
 interface Target {
   readonly projectId: string;
@@ -17,36 +20,40 @@ const chunk = 100;
 const usualNames = ['title', 'name', 'label', 'subject', 'email'];
 
 /** The field that names documents: one with a usual name, otherwise the first text. */
-const titleField = (schema: readonly Field[]): string | undefined => {
+export const titleField = (schema: readonly Field[]): string | undefined => {
   const texts = schema.filter(({ type }) => type === 'String').map(({ key }) => key);
   return usualNames.find((name) => texts.includes(name)) ?? texts[0];
 };
 
-const Titled = ({
-  id,
-  ids,
-  title,
-  ...place
-}: Target & { readonly ids: readonly string[]; readonly title: string | undefined }) => {
+interface TitleProps extends Target {
+  readonly ids: readonly string[];
+  /** Shown without a title, instead of the id. */
+  readonly otherwise?: ComponentChildren;
+}
+
+const Titled = ({ id, ids, title, otherwise, ...place }: TitleProps & { readonly title: string | undefined }) => {
+  const viewer = viewerOf(useLocation().query);
   const from = Math.floor(Math.max(0, ids.indexOf(id)) / chunk) * chunk;
   const query = {
     where: JSON.stringify({ _id: { $in: ids.slice(from, from + chunk) } }),
     limit: chunk,
     fields: title,
+    view_as: viewer,
   };
   const { data } = useQuery('list-project-documents', { ...place, query }).value;
   const found = data && 'items' in data ? data.items.find(({ _id }) => _id === id) : undefined;
   const name = found && nameOf(found);
-  return name === undefined || name === id ? <span class="mono">{id}</span> : <span>{name}</span>;
+  return name === undefined || name === id ? otherwise : <span>{name}</span>;
 };
 
-/** The title of a referenced document. Cells with the same `ids` share one request; without a title it is the id. */
-export const RefTitle = ({ ids, ...target }: Target & { readonly ids: readonly string[] }) => {
-  const { projectId, collectionName, id } = target;
+/** The title of a referenced document. Those with the same `ids` share one request. */
+export const RefTitle = (props: TitleProps) => {
+  const { projectId, collectionName, id } = props;
+  const otherwise = 'otherwise' in props ? props.otherwise : <span class="mono">{id}</span>;
   const { data } = useQuery('get-collection', { projectId, collectionName }).value;
   const title = data?.schema ? titleField(data.schema as readonly Field[]) : undefined;
-  if (!data || (data.schema && title === undefined)) return <span class="mono">{id}</span>;
-  return <Titled {...target} ids={ids} title={title} />;
+  if (!data || (data.schema && title === undefined)) return otherwise;
+  return <Titled {...props} otherwise={otherwise} title={title} />;
 };
 
 const mostShown = 8;
@@ -60,7 +67,8 @@ export const RefPreview = ({
   ...place
 }: Target & { readonly of: HTMLElement; readonly name: string }) => {
   const box = useRef<HTMLDivElement>(null);
-  const { data, problem } = useQuery('get-project-document', { ...place, id }).value;
+  const viewer = viewerOf(useLocation().query);
+  const { data, problem } = useQuery('get-project-document', { ...place, id, query: { view_as: viewer } }).value;
   useLayoutEffect(() => {
     if (!box.current) return;
     box.current.showPopover();

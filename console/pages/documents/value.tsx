@@ -28,8 +28,16 @@ const shortJson = (value: unknown): string => {
   return line.length <= maxLine ? line : jsonText(value);
 };
 
-/** A value of a document for reading; `reference`: the collection that it refers to. */
-export const Value = ({ value, reference }: { readonly value: unknown; readonly reference: string | undefined }) => {
+interface Props {
+  readonly value: unknown;
+  /** The collection that the value refers to. */
+  readonly reference: string | undefined;
+  /** The ids in the document that refer to it. */
+  readonly ids?: readonly string[] | undefined;
+}
+
+/** A value of a document for reading. */
+export const Value = ({ value, reference, ids }: Props) => {
   if (value === undefined) return <span class="muted">{t.documents.notSet}</span>;
   if (value === null || isBlank(value)) return <span class="mono muted">{JSON.stringify(value)}</span>;
   if (isDate(value))
@@ -54,7 +62,7 @@ export const Value = ({ value, reference }: { readonly value: unknown; readonly 
   return (
     <>
       <span class={typeof value === 'string' && reference === undefined ? 'as-typed' : 'as-typed mono'}>{text}</span>{' '}
-      {reference !== undefined && <RefLink collectionName={reference} id={text} />}
+      {reference !== undefined && <RefLink collectionName={reference} id={text} ids={ids} />}
     </>
   );
 };

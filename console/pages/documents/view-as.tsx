@@ -5,15 +5,9 @@ import { viewAs } from '../../text/view-as.ts';
 import { addressWith } from '../../ui/address.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Menu } from '../../ui/menu.tsx';
-import { isId } from '../../ui/places.ts';
 import { UserSearch } from '../access/user-picker.tsx';
 import { userName } from '../users/user-name.ts';
-
-const withoutUser = 'publishable';
-
-/** Whose view the address asks for: `publishable`, the id of a user, or `undefined` for the secret key. */
-export const viewerOf = ({ as }: Readonly<Record<string, string>>): string | undefined =>
-  as !== undefined && (as === withoutUser || isId(as)) ? as : undefined;
+import { withoutUser } from './viewer.ts';
 
 /** The name of a user by their id. */
 const UserName = ({ projectId, id }: { readonly projectId: string; readonly id: string }) => {
