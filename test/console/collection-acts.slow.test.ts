@@ -70,7 +70,8 @@ describe('actions on a collection', () => {
       await project.api('DELETE', `/api/data/posts/${body._id}`);
     }
     await open('/documents/posts/trash');
-    const one = await row('one').getByRole('cell').first().textContent();
+    expect(await row('one').getByRole('cell').first().textContent()).toBe('one');
+    const one = await row('one').getByRole('cell').nth(1).textContent();
     await row('one').getByRole('button', { name: 'Delete permanently' }).click();
     await confirmAct(page, 'Delete permanently', one ?? '');
     await row('one').waitFor({ state: 'detached' });

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useRoute } from 'preact-iso/router';
 import { cutText } from '../../../shared/core/text.ts';
+import { useQuery } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
 import type { Item } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
@@ -12,19 +13,32 @@ import { List, useListPage } from '../../ui/list.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
+import { Cell } from './cell.tsx';
 import { CollectionPage } from './collection-page.tsx';
+import { usualColumns, valueAt } from './columns.ts';
+import { titleField } from './ref-preview.tsx';
+import { enforcedFields } from './shown-fields.ts';
+
+/** The document without the fields that have columns of their own. */
+const contentOf = ({ _id, isDeleted, deletedAt, daysLeft, ...content }: Item<'list-trash'>) => content;
 
 export const Trash = () => {
   const { projectId = '', collectionName = '' } = useRoute().params;
   const place = { projectId, collectionName };
   const emptying = useSignal(false);
   const { data } = useListPage('list-trash', place).list.value;
+  const { data: collection } = useQuery('get-collection', place).value;
+  const rules = collection ? enforcedFields(collection) : [];
+  const title = titleField(rules) ?? usualColumns(rules, data?.items.map(contentOf))[0] ?? '_id';
   const columns: readonly Column<Item<'list-trash'>>[] = [
+    ...(title === '_id'
+      ? []
+      : [{ key: 'title', label: title, cell: (item: Item<'list-trash'>) => <Cell value={valueAt(item, title)} /> }]),
     { key: 'id', label: '_id', cell: ({ _id }) => <span class="mono">{String(_id)}</span> },
     {
       key: 'document',
       label: t.documents.json,
-      cell: (item) => <span class="mono">{cutText(JSON.stringify(item), 120)}</span>,
+      cell: (item) => <span class="mono">{cutText(JSON.stringify(contentOf(item)), 120)}</span>,
     },
     {
       key: 'deleted',
