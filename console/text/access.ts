@@ -37,7 +37,10 @@ export const access = {
     server: ['Server only', 'Apps can neither read nor write. Only your server can.'],
     public: ['Public read', 'Anyone with the publishable key reads all documents.'],
     'signed-in': ['Signed-in', 'Every signed-in user reads all documents. Users write only their own.'],
-    owner: ['Owner only', 'Users read and write only their own documents.'],
+    owner: [
+      'Owner only',
+      'Users read and write only their own documents. Documents without an owner are for your server only.',
+    ],
     rules: ['Custom rules', 'You write a rule for reading, inserting, updating and deleting.'],
   },
   usersWrite: 'Signed-in users can write their own documents',

@@ -109,6 +109,7 @@ export const en = {
     title: 'Create an account',
     act: 'Create account',
     have: 'Already have an account?',
+    confirm: 'Check your inbox: an email confirms your address.',
     password: 'At least 8 characters.',
   },
   reset: {
@@ -501,6 +502,7 @@ export const en = {
     deleteTitle: 'Delete the project',
     deleteText: 'Its keys stop within 5 seconds. Its documents, users, files and emails are permanently deleted.',
     deleteAct: 'Delete the project',
+    deleted: (name: string) => `${name} deleted`,
     typeName: 'Type the project name',
     secretKept: 'A secret is stored and not shown again. Leave this empty to keep it.',
     from: 'Sender',
@@ -696,6 +698,7 @@ export const en = {
     refusals: 'Rejected lines',
     why: 'Why',
     line: 'Line',
+    remove: 'Remove from this list',
     none: 'No exports or imports in the last two days.',
     file: 'File',
     fileWhy:

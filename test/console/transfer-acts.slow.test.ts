@@ -26,7 +26,7 @@ test('collection is exported and downloaded in the console, and the export is de
     row.getByRole('button', { name: 'Download' }).click(),
   ]);
   expect(JSON.parse(await text(await download.createReadStream()))).toMatchObject({ title: 'Moving' });
-  await row.getByRole('button', { name: 'Delete' }).click();
+  await row.getByRole('button', { name: 'Remove from this list' }).click();
   await page.getByText('No exports or imports in the last two days.').waitFor();
   expect(problems).toEqual([]);
 });
@@ -39,7 +39,7 @@ test('double click starts one export', async () => {
   await page.reload();
   await rows.first().waitFor();
   expect(await rows.count()).toBe(1);
-  await rows.getByRole('button', { name: 'Delete' }).click();
+  await rows.getByRole('button', { name: 'Remove from this list' }).click();
   await page.getByText('No exports or imports in the last two days.').waitFor();
   expect(problems).toEqual([]);
 });

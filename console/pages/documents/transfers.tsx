@@ -1,5 +1,7 @@
 import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import { useRoute } from 'preact-iso/router';
+import { useEvery } from '../../api/query-every.ts';
 import { useRepeat } from '../../api/repeat.ts';
 import { request } from '../../api/request.ts';
 import type { Item } from '../../api/rows.ts';
@@ -56,6 +58,13 @@ export const Transfers = () => {
   const input = { projectId, query: { collection: collectionName } };
   const { list } = useListPage('list-transfers', input);
   const running = list.value.data?.items.some(({ state }) => !ended.has(state)) ?? false;
+  const { reload: recount } = useEvery('list-collections', { projectId });
+  const wasRunning = useRef(false);
+  // The side bar counts the documents that an import has inserted.
+  useEffect(() => {
+    if (wasRunning.current && !running) recount();
+    wasRunning.current = running;
+  }, [running]);
   const importing = useSignal(false);
   const explained = useSignal<string | undefined>(undefined);
   useRepeat(running, list.reload, lookMs);
@@ -96,7 +105,7 @@ export const Transfers = () => {
                 await request('delete-transfer', { projectId, id });
               }}
             >
-              {t.acts.delete}
+              {t.transfers.remove}
             </Act>
           </>
         ) : (

@@ -86,6 +86,7 @@ export const General = ({ project }: SettingsProps) => {
           }}
           onConfirm={async () => {
             await request('delete-project', { projectId });
+            say(t.settings.deleted(name));
             route('/');
           }}
         />

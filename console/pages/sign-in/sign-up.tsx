@@ -6,6 +6,7 @@ import { EmailField, NewPasswordField } from '../../ui/account-fields.tsx';
 import { Alone } from '../../ui/alone.tsx';
 import { useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { say } from '../../ui/toast.tsx';
 import { GithubButton } from './github-button.tsx';
 
 export const SignUp = () => {
@@ -14,6 +15,7 @@ export const SignUp = () => {
   const submit = async () => {
     const { data } = await request('sign-up-developer', { body: draft.value });
     signedIn(data);
+    say(t.signUp.confirm);
     route('/', true);
   };
   return (
