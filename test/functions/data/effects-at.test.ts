@@ -10,9 +10,11 @@ import { inParallel, type RequestOptions } from '../../support/clients/client.ts
 import { mailAbout } from '../../support/clients/inbox.ts';
 import { killAfter } from '../../support/faults/killed.ts';
 import { newProviderKey } from '../../support/fixtures/mail-project.ts';
+import { type Received, Receiver } from '../../support/fixtures/receiver.ts';
 import { stillQueue } from '../../support/fixtures/still-queue.ts';
 import { changeStoredUsers, domainProject } from '../../support/fixtures/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
+import { arrived, makeWebhook } from '../../support/fixtures/webhooks.ts';
 
 /* Effects of a collection run at the time that a field of the document has. */
 
@@ -294,6 +296,22 @@ describe('runs that race or die', () => {
         rev: '"2"',
       });
       if (killed.hit() === undefined) break;
+    }
+  });
+
+  test('its write is sent to webhooks', async () => {
+    const receiver = await Receiver.start();
+    try {
+      await makeWebhook(made, receiver, { events: ['document.updated'], collections: ['posts'] });
+      const id = await create('posts', { title: 'Told', status: 'scheduled', runs: 0, due: dueIn(-60) });
+      await run('posts');
+      const isOurs = ({ body }: Received): boolean => JSON.stringify(body.data).includes(id);
+      expect((await arrived(receiver, isOurs)).body).toMatchObject({
+        type: 'document.updated',
+        data: { collection: 'posts', document: { status: 'published' } },
+      });
+    } finally {
+      await receiver.close();
     }
   });
 
