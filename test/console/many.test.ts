@@ -43,6 +43,25 @@ test('selected documents alone are changed', async () => {
   expect(await countOf('n=7.5')).toEqual({ count: 1 });
 });
 
+test('a field that was set on many gets its old values, or none, by Undo', async () => {
+  const { body } = await project.api<{ data: { items: { _id: string }[] } }>('GET', '/api/data/orders?n=8');
+  await project.api('PATCH', `/api/data/orders/${body.data.items[0]?._id}`, { body: { $unset: ['status'] } });
+  for (const title of ['order 8', 'order 9'])
+    await page.getByRole('row').filter({ hasText: title }).getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Set a field' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Set a field' });
+  await dialog.getByLabel('Field', { exact: true }).selectOption('status');
+  await dialog.getByLabel('Value', { exact: true }).selectOption('open');
+  await dialog.getByRole('button', { name: 'Change 2 documents' }).click();
+  const done = page.locator('.toast').filter({ hasText: '2 documents changed' });
+  await done.waitFor();
+  expect(await countOf('status=open')).toEqual({ count: 7 });
+  await done.getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(() => countOf('status=open')).toEqual({ count: 5 });
+  expect(await countOf('status=paid')).toEqual({ count: 54 });
+  expect(opened.problems).toEqual([]);
+});
+
 test('all that match are moved to the trash, and one that was not selected stays', async () => {
   await page.getByRole('checkbox', { name: 'Select all of this page' }).check();
   await page.getByRole('button', { name: 'Select all 55 that match' }).click();

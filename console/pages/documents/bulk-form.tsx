@@ -13,6 +13,7 @@ import { Select } from '../../ui/select.tsx';
 import { say } from '../../ui/toast.tsx';
 import { draftFrom, textOf, typeField } from './document-draft.ts';
 import { type ShownField, shownFields } from './shown-fields.ts';
+import { undoOfSet } from './undo-set.ts';
 import { ValueInput } from './value-field.tsx';
 
 type Many = Data<'update-project-documents'>;
@@ -55,20 +56,23 @@ export const BulkForm = ({ act, where, rules, fields, onClose, onDone, ...place 
   const total = counted && 'count' in counted ? counted.count : undefined;
   const field = choices.find((one) => one.key === key.value);
   const unread = draft.value.unreadFields[key.value];
+  const next = draft.value.value[key.value] ?? null;
   const call = (cursor: string | null) => {
-    const next = cursor === null ? {} : { cursor };
+    const from = cursor === null ? {} : { cursor };
     return act === 'delete'
-      ? request('delete-project-documents', { ...place, body: { where, ...next } })
+      ? request('delete-project-documents', { ...place, body: { where, ...from } })
       : request('update-project-documents', {
           ...place,
-          body: { where, changes: { [key.value]: draft.value.value[key.value] ?? null }, ...next },
+          body: { where, changes: { [key.value]: next }, ...from },
         });
   };
   const run = () =>
     inOneGo(async () => {
       let sum: Many = { matched: 0, changed: 0, more: true, cursor: null, errors: [] };
       progress.value = sum;
+      let undo: (() => void) | undefined;
       try {
+        if (act === 'update') undo = await undoOfSet(place, where, key.value, next);
         do {
           const { data } = await call(sum.cursor);
           sum = {
@@ -86,7 +90,7 @@ export const BulkForm = ({ act, where, rules, fields, onClose, onDone, ...place 
       }
       isDone.value = true;
       if (sum.errors.length > 0 || sum.cursor !== null) return;
-      say(words.done[act](sum.changed));
+      say(words.done[act](sum.changed), undo);
       onDone();
     });
   const { value: sum } = progress;
