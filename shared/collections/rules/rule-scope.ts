@@ -88,7 +88,9 @@ export const requireField = (scope: RuleScope, collection: Collection, path: str
   const fields = collection.schema;
   const isOwner = collection.rls.enabled && root === collection.rls.ownerField;
   if (fields && !isOwner && isUnknownPath(fields, path)) {
-    throw invalidRls(scope.at, `names a field that "${collection.name}" does not have.`);
+    const { enabled, ownerField } = collection.rls;
+    const owner = enabled && ownerField ? ` The owner is the field "${ownerField}".` : '';
+    throw invalidRls(scope.at, `names a field that "${collection.name}" does not have.${owner}`);
   }
 };
 

@@ -213,6 +213,11 @@ describe('rules', () => {
     },
   );
 
+  test('400 INVALID_RLS names the owner field when a rule names an unknown field', () => {
+    const owned: Collection = { ...posts, rls: { ...rls, ownerField: 'userId' } };
+    expect(failure(read({ owner: me }), owned)?.message).toContain('The owner is the field "userId".');
+  });
+
   test.each<[string, RulesInput, Collection?]>([
     ['constants', { read: true, create: false, update: { before: true, after: false } }],
     ['halves', { read: { get: { author: me }, list: false }, update: { after: { title: { $stored: 'title' } } } }],
