@@ -44,7 +44,7 @@ beforeAll(async () => {
   const user = await project.newUser({ name: markup, note: endless, role: turned });
   ids.user = user.userId;
   await project.logIn(user, { 'user-agent': `${markup}${'y'.repeat(10_000)}` });
-  await uploadFile(project, 'text', 'text/plain');
+  await uploadFile(project, 'text', 'text/plain', { filename: `${turned}.txt` });
   const template = {
     name: markup.slice(0, 100),
     subject: `${turned} ${markup}`,
@@ -80,7 +80,7 @@ describe('hostile content', () => {
     ['a filter', () => `/projects/${project.id}/documents/posts?markup_eq=${encodeURIComponent(markup)}`, markup],
     ['a list of users', () => `/projects/${project.id}/users`, '@example.com'],
     ['a user and their sessions', () => `/projects/${project.id}/users?open=${ids.user}`, markup],
-    ['a list of files', () => `/projects/${project.id}/files`, 'text/plain'],
+    ['a list of files', () => `/projects/${project.id}/files`, 'gnp.exe'],
     ['the mail log', () => `/projects/${project.id}/mail/logs`, markup],
     ['a list of templates', () => `/projects/${project.id}/mail/templates`, markup],
     ['a template', () => `/projects/${project.id}/mail/templates?open=${ids.template}`, markup],
