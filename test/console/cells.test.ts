@@ -31,7 +31,7 @@ const stored = async (query: string): Promise<readonly Record<string, unknown>[]
 
 test('a double click edits a cell, Enter saves it, and the document stays closed', async () => {
   await cell(0, 2).dblclick();
-  const input = page.getByRole('spinbutton', { name: 'n', exact: true });
+  const input = page.getByRole('textbox', { name: 'n', exact: true });
   await input.fill('7');
   expect(await obstacles(page)).toEqual([]);
   await page.keyboard.press('Enter');
@@ -60,11 +60,11 @@ test('arrow keys move between cells, F2 edits, Escape cancels', async () => {
 
 test('400 VALIDATION_FAILED is shown at the cell, which stays open', async () => {
   await cell(1, 2).dblclick();
-  await page.getByRole('spinbutton', { name: 'n', exact: true }).fill('101');
+  await page.getByRole('textbox', { name: 'n', exact: true }).fill('101');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').getByText('n must be').waitFor();
   await page.keyboard.press('Escape');
-  await expect.poll(() => page.getByRole('spinbutton').count()).toBe(0);
+  await expect.poll(() => page.getByRole('textbox', { name: 'n', exact: true }).count()).toBe(0);
 });
 
 test('412 REVISION_MISMATCH opens the choice between both versions', async () => {

@@ -77,7 +77,7 @@ test('a file is chosen by a part of its name, and its path becomes the value', a
   expect(await obstacles(page)).toEqual([]);
   await page.keyboard.press('Enter');
   await dialog.waitFor({ state: 'detached' });
-  expect(await photo.inputValue()).toBe(path);
+  await expect.poll(() => photo.inputValue()).toBe(path);
   await page.keyboard.press('Control+s');
   await expect.poll(stored).toMatchObject([{ photo: path }]);
   // The path of a file offers another choice.

@@ -56,9 +56,9 @@ ${general.join('')}
 
 - *… fails*: runs of the job failed or logged an error. Run the log query [Errors](logs.md#errors).
   The job continues automatically when the cause is fixed.
-- *… takes too long*: a run took four fifths of its time. Once is harmless, because the next run continues.
-- *… falls behind*: work has been overdue for that long (\`behindMinutes\` in the job's log).
-  Check the load of MongoDB and DynamoDB, and which project causes the work.
+- *… takes too long*: a run took four fifths of its maximum time. If this happens only once, it is harmless: the next run continues.
+- *… falls behind*: work has been overdue for the hours in the last column (\`behindMinutes\` in the job's log).
+  Check the load of MongoDB and DynamoDB, and find out which project causes the work.
 
 | Job | Alarm title begins with | Takes too long from, seconds | Falls behind from, hours |
 |---|---|--:|--:|

@@ -157,6 +157,7 @@ describe('listing files', () => {
         contentType: 'text/plain',
         visibility: 'public',
         owner: null,
+        document: null,
         createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
       })),
       total: 3,
