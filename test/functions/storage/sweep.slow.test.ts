@@ -436,6 +436,7 @@ describe('the files of a project', () => {
         contentType: 'text/plain',
         visibility: 'public',
         owner: null,
+        document: null,
         url: expect.stringContaining(paths[0] ?? ''),
         createdAt: new Date(now),
       },
