@@ -22,7 +22,7 @@ import { type Deployment, openDeployment } from '../support/fixtures/deployment.
 import { recountAll } from '../support/fixtures/recount.ts';
 import { users } from '../support/fixtures/users.ts';
 
-const kills = 20;
+const kills = 12;
 const hourMs = 3600_000;
 
 let directory: string;

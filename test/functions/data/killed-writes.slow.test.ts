@@ -29,7 +29,7 @@ import { domainProject } from '../../support/fixtures/stored-users.ts';
 process.env.RATE_LIMIT = '0';
 
 /** The rounds of all tests together. */
-const allRounds = 200;
+const allRounds = 120;
 
 const handlers = { createDocument, createDocuments, deleteDocuments, runBatch, updateDocuments };
 const collections = [
