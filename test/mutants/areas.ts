@@ -24,7 +24,7 @@ export const areas: Readonly<Record<string, Area>> = {
       'test/functions/data/{rules,rules-attacks,rules-oracle,rule-joins,row-security.bundled,required-factor}.test.ts',
       'test/functions/data/{field-rights-attacks,field-reads,field-writes,strict-sessions}.test.ts',
       'test/functions/dashboard/{members.bundled,view-as,tokens.bundled}.test.ts',
-      'test/functions/user-auth/access.bundled.test.ts',
+      'test/functions/user-auth/access.test.ts',
       'test/functions/storage/document-files.test.ts',
     ],
   },
