@@ -69,6 +69,8 @@ export const effects = {
     second: 'This needs two Number fields. Add them on the page Schema.',
     template: 'This project has no email templates. Create one on the page Mail.',
   },
+  replaces: (field: string, from: string) =>
+    `Users can no longer set ${field}: it always gets the value of ${from}. For a field of its own, add one on the page Schema.`,
   unbounded: (field: string) =>
     `${field} has no minimum, so it can become negative. Set its minimum to 0 in its schema.`,
   tried: {

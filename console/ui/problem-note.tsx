@@ -64,6 +64,11 @@ export const ProblemNote = ({
           )}
         </p>
       )}
+      {code === 'EMAIL_NOT_VERIFIED' && (
+        <div class="row">
+          <LinkButton href="/account">{t.account.title}</LinkButton>
+        </div>
+      )}
       {code === 'REAUTHENTICATION_REQUIRED' && (
         <div class="row">
           <Act onAct={signOut}>{t.problem.signInAgain}</Act>

@@ -136,7 +136,8 @@ export const BulkForm = ({ act, where, rules, fields, onClose, onDone, ...place 
             if (unread !== undefined) throw new Error(unread);
             await run();
           }}
-          ready={total !== undefined && total > 0 && (act === 'delete' || field !== undefined)}
+          // Nothing is set to null before a value was chosen.
+          ready={total !== undefined && total > 0 && (act === 'delete' || key.value in draft.value.typed)}
         >
           {() =>
             act === 'delete' ? (

@@ -34,7 +34,7 @@ import { RequestLine } from './request-line.tsx';
 import { viewQuery } from './saved-views.ts';
 import { collectionOf, enforcedFields } from './shown-fields.ts';
 import { ViewAsMenu, ViewingAs } from './view-as.tsx';
-import { viewerOf } from './viewer.ts';
+import { viewerOf, withoutUser } from './viewer.ts';
 import { ViewsMenu } from './views-menu.tsx';
 
 export { prefetch } from './prefetch.ts';
@@ -95,6 +95,7 @@ export const Documents = () => {
   };
   const isSearchable = rules.some(({ searchable }) => searchable) || query.search !== undefined;
   const isFiltered = parts.length > 0 || query.search !== undefined;
+  const isRefusedVisitor = viewer === withoutUser && problem?.code === 'TOKEN_MISSING';
   const isAdding = viewer === undefined && (query.copy !== undefined || query.new !== undefined);
   const isBeside = query.open !== undefined || isAdding;
   const showExport = (is: boolean) => () => {
@@ -149,7 +150,8 @@ export const Documents = () => {
             fields={fields}
             onRun={(text) => go(typedQuery(query, text))}
           />
-          {problem && <ProblemNote problem={problem} onRetry={list.reload} />}
+          {isRefusedVisitor && <p>{viewAs.refused}</p>}
+          {problem && <ProblemNote problem={problem} onRetry={isRefusedVisitor ? undefined : list.reload} />}
           {!problem && !collection && noSchema && <ProblemNote problem={noSchema} onRetry={schema.reload} />}
           {page?.items.length === 0 ? (
             <Empty

@@ -19,8 +19,8 @@ export const undoOfSet = async (
   key: string,
   next: unknown,
 ): Promise<(() => void) | undefined> => {
-  // Only simple values can be compared in a condition.
-  if (typeof next === 'object') return undefined;
+  // Objects and lists cannot be compared in a condition.
+  if (typeof next === 'object' && next !== null) return undefined;
   const query = { where: JSON.stringify(where), fields: key, limit: most };
   const { data } = await request('list-project-documents', { ...place, query });
   if (!('items' in data) || data.items.length < data.total) return undefined;

@@ -103,6 +103,8 @@ const TemplateDialog = ({
   const { effects, lacks } = filled;
   const values: Values = Object.fromEntries(filled.questions.map(({ name, value }) => [name, value]));
   const open = lacks === undefined ? unbounded(id, sources, values) : undefined;
+  const isCopy = id === 'copy' && lacks === undefined;
+  const replaced = isCopy && values.to !== values.from?.split('.').at(-1) ? values.to : undefined;
   const hasRoom = roomFor(effects);
   const [title, what] = texts.templates[id];
   return (
@@ -133,6 +135,7 @@ const TemplateDialog = ({
               <p class="note warning">{texts.lacks[lacks as keyof typeof texts.lacks]}</p>
             )}
             {open && <p class="note warning">{texts.unbounded(open)}</p>}
+            {replaced && <p class="note warning">{texts.replaces(replaced, values.from ?? '')}</p>}
             {lacks === undefined && (
               <>
                 {effects.map((effect, place) => (

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import { request } from '../../api/request.ts';
+import { inConsoleWords } from '../../text/hints.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -25,7 +26,7 @@ export const General = ({ project }: SettingsProps) => {
         allowedDomains: draft.value.domains.split(/\s+/).filter(Boolean),
       },
     });
-    say([t.settings.saved, ...(hints ?? [])].join(' '));
+    say(`${t.settings.saved} ${inConsoleWords(hints ?? [])}`);
   };
   return (
     <div class="stack measure">

@@ -1,5 +1,6 @@
 import { useLocation } from 'preact-iso/router';
 import { accounts } from '../../text/accounts.ts';
+import { t } from '../../text/words.ts';
 import { addressWith } from '../../ui/address.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -23,10 +24,12 @@ const kinds: Readonly<Record<State, 'good' | 'warning' | undefined>> = {
 const Tile = ({
   provider,
   shown,
+  hasSite,
   href,
 }: {
   readonly provider: string;
   readonly shown: Shown;
+  readonly hasSite: boolean;
   readonly href: string;
 }) => {
   const { state, missing } = stateOf(shown);
@@ -42,10 +45,13 @@ const Tile = ({
           <p class="small muted">{accounts.providers.states.unset}</p>
         ) : (
           <p>
-            <Badge kind={kinds[state]}>{accounts.providers.states[state]}</Badge>
+            <Badge kind={state === 'on' && !hasSite ? 'warning' : kinds[state]}>
+              {accounts.providers.states[state]}
+            </Badge>
           </p>
         )}
         {state === 'incomplete' && <p class="small muted">{accounts.providers.missing(missing)}</p>}
+        {state === 'on' && !hasSite && <p class="small muted">{accounts.providers.missing([t.settings.siteUrl])}</p>}
       </div>
     </li>
   );
@@ -65,7 +71,7 @@ export const ProviderTiles = ({ project }: SettingsProps) => {
       <p class="muted">{siteUrl === null ? accounts.providers.why : accounts.providers.whyReady}</p>
       <ul class="cards tiles" aria-label={accounts.providers.title}>
         {Object.entries(socialProviders).map(([provider, one]) => (
-          <Tile key={provider} provider={provider} shown={one} href={addressOf(provider)} />
+          <Tile key={provider} provider={provider} shown={one} hasSite={siteUrl !== null} href={addressOf(provider)} />
         ))}
         <li class="stat">
           <Icon name="plus" />

@@ -2,6 +2,7 @@ import { turnOnAccounts } from '../../api/accounts.ts';
 import { request } from '../../api/request.ts';
 import type { Input } from '../../api/rows.ts';
 import { accounts } from '../../text/accounts.ts';
+import { inConsoleWords } from '../../text/hints.ts';
 import { t } from '../../text/words.ts';
 import { Switch } from '../../ui/switch.tsx';
 import { say } from '../../ui/toast.tsx';
@@ -14,7 +15,7 @@ const ways = ['password', 'emailCode', 'passkey', 'anonymous'] as const;
 /** User accounts of the app: on or off, who can sign up, and the providers. */
 export const SignInSettings = ({ project }: SettingsProps) => {
   const { _id: projectId, authEnabled, allowPublicSignup, strictSessions, signIn, uploads } = project;
-  const saved = (hints: readonly string[] = []) => say([t.settings.saved, ...hints].join(' '));
+  const saved = (hints: readonly string[] = []) => say(`${t.settings.saved} ${inConsoleWords(hints)}`);
   const change = async (body: Input<'update-project'>['body']) => {
     saved((await request('update-project', { projectId, body })).hints);
   };

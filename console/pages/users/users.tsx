@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useLocation, useRoute } from 'preact-iso/router';
 import { turnOnAccounts } from '../../api/accounts.ts';
 import type { Item } from '../../api/rows.ts';
+import { inConsoleWords } from '../../text/hints.ts';
 import { users } from '../../text/users.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
@@ -49,7 +50,7 @@ const NoAccounts = ({ projectId }: { readonly projectId: string }) => (
         kind="main-act"
         onAct={async () => {
           const hints = await turnOnAccounts(projectId);
-          say([t.settings.saved, ...hints].join(' '));
+          say(`${t.settings.saved} ${inConsoleWords(hints)}`);
         }}
       >
         {t.firstSteps.accounts}
