@@ -17,7 +17,7 @@ import { newProject } from '../support/fixtures/project.ts';
 import { stillQueue } from '../support/fixtures/still-queue.ts';
 import { domainProject } from '../support/fixtures/stored-users.ts';
 
-const count = 1000;
+const count = 500;
 const workers = 3;
 const killEveryMs = 8000;
 const mostKills = 12;
