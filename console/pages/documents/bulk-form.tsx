@@ -13,14 +13,16 @@ import { Select } from '../../ui/select.tsx';
 import { say } from '../../ui/toast.tsx';
 import { draftFrom, textOf, typeField } from './document-draft.ts';
 import { type ShownField, shownFields } from './shown-fields.ts';
-import { undoOfSet } from './undo-set.ts';
 import { ValueInput } from './value-field.tsx';
 
 type Many = Data<'update-project-documents'>;
 
-interface Props {
+interface Place {
   readonly projectId: string;
   readonly collectionName: string;
+}
+
+interface Props extends Place {
   readonly act: 'update' | 'delete';
   readonly where: Readonly<Record<string, unknown>>;
   readonly rules: readonly Field[];
@@ -40,6 +42,45 @@ const settable = (rules: readonly Field[], fields: readonly string[]): readonly 
     (key) => !systemFields.has(key) && !key.includes('.') && !known.some((field) => field.key === key),
   );
   return [...known, ...others.map((key) => ({ key, type: 'Any' as const, required: false }))];
+};
+
+/** Only so many documents can be changed back: their old values are read in one page. */
+const maxUndone = 100;
+
+/**
+ * Reads the values of a field before it is set on many documents. Returns the undo; `undefined` for too many
+ * documents. The undo leaves documents that have changed the field since then.
+ */
+const undoOfSet = async (
+  place: Place,
+  where: Readonly<Record<string, unknown>>,
+  key: string,
+  next: unknown,
+): Promise<(() => void) | undefined> => {
+  // Objects and lists cannot be compared in a condition.
+  if (typeof next === 'object' && next !== null) return undefined;
+  const query = { where: JSON.stringify(where), fields: key, limit: maxUndone };
+  const { data } = await request('list-project-documents', { ...place, query });
+  if (!('items' in data) || data.items.length < data.total) return undefined;
+  const byValue = Map.groupBy(data.items, (item) => JSON.stringify(item[key]));
+  return () => {
+    void inOneGo(async () => {
+      for (const [text, items] of byValue) {
+        const ids = items.map(({ _id }) => _id);
+        const changes = text === undefined ? { $unset: [key] } : { [key]: JSON.parse(text) };
+        const body = { where: { _id: { $in: ids }, [key]: next }, changes };
+        let cursor: string | null = null;
+        do {
+          const call = { ...place, body: cursor === null ? body : { ...body, cursor } };
+          const done: { readonly data: Data<'update-project-documents'> } = await request(
+            'update-project-documents',
+            call,
+          );
+          cursor = done.data.cursor;
+        } while (cursor !== null);
+      }
+    });
+  };
 };
 
 /** Changes or deletes many documents: how many first, then call after call, with progress. */

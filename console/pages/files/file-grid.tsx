@@ -13,7 +13,7 @@ import { Visibility } from './visibility.tsx';
 export interface FilesProps {
   readonly projectId: string;
   readonly items: readonly StoredFile[];
-  /** Whether the page may load pictures from where the files are. */
+  /** True if the page may load pictures from the origin of the files. */
   readonly shows: boolean;
   readonly hrefOf: (path: string) => string;
   readonly selected: string | undefined;

@@ -19,11 +19,9 @@ import { Waiting } from '../../ui/waiting.tsx';
 import { FileGrid, FolderTiles } from './file-grid.tsx';
 import { FilePanel } from './file-panel.tsx';
 import { FileTable } from './file-table.tsx';
-import { FilesBar, useView } from './files-bar.tsx';
-import { FolderHead } from './folder-head.tsx';
+import { FilesBar, FolderHead, TickedFiles, useView } from './files-bar.tsx';
 import { contentsOf, matching } from './folders.ts';
 import { OpenUploads } from './open-uploads.tsx';
-import { TickedFiles } from './ticked-files.tsx';
 import { UploadQueue } from './upload-queue.ts';
 import { UploadZone } from './upload-zone.tsx';
 
