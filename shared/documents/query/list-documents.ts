@@ -15,10 +15,9 @@ import { decodeCursor, encodeCursor, encodeCursorById, invalidCursor } from './c
 import { comparedFields, pathsOf } from './filter.ts';
 import { findPosition, findRows, type Row, type RowPage } from './find-rows.ts';
 import { hintById } from './index-hint.ts';
-import { type ListQuery, listQueryOf, parseListQuery, type QueryEntries } from './list-query.ts';
+import { type ListQuery, listQueryOf, parseListQuery, parseQueryBody, type QueryEntries } from './list-query.ts';
 import { type Request, requestOf, selectionOf } from './list-request.ts';
 import { populateRows, refPaths } from './populate.ts';
-import { parseQueryBody } from './query-body.ts';
 import { sortFingerprint } from './sort.ts';
 import { countMatching, filteredTotal, type Total, unfilteredTotal } from './total.ts';
 

@@ -2,6 +2,8 @@ import { isFieldPath, shown } from '../../collections/schema/field-path.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseJsonValue, requireExact } from '../../core/json.ts';
 import { valuesByName } from '../../core/query-parameters.ts';
+import { cutText } from '../../core/text.ts';
+import type { JsonObject } from '../document.ts';
 import { invalidFilter } from './filter.ts';
 import { parseSearch, type Search } from './search.ts';
 import { parseSort, type Sort } from './sort.ts';
@@ -196,4 +198,50 @@ export const parseListQuery = (entries: QueryEntries, sent = ''): ListQuery => {
     filters: entries.filter(([entry]) => !reserved.has(entry)),
     where: where === undefined ? undefined : parseSentWhere(where, sent),
   });
+};
+
+type Read = (value: unknown) => string | undefined;
+
+const numberText: Read = (value) => (typeof value === 'number' ? String(value) : undefined);
+const flagText: Read = (value) => (typeof value === 'boolean' ? String(value) : undefined);
+const plainText: Read = (value) => (typeof value === 'string' ? value : undefined);
+const listText: Read = (value) =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string') ? value.join(',') : plainText(value);
+
+/** The members of a body other than `where`: a description, and their text as a list parameter. */
+const members: ReadonlyMap<string, readonly [described: string, read: Read]> = new Map([
+  ['sort', ['a list of texts or one text', listText]],
+  ['fields', ['a list of texts or one text', listText]],
+  ['populate', ['a list of texts or one text', listText]],
+  ['limit', ['a number', numberText]],
+  ['page', ['a number', numberText]],
+  ['skip', ['a number', numberText]],
+  ['cursor', ['a text', plainText]],
+  ['search', ['a text', plainText]],
+  ['count', ['true or false', flagText]],
+  ['include_deleted', ['true or false', flagText]],
+  ['meta', ['true, false or rev', (value) => flagText(value) ?? (value === 'rev' ? value : undefined)]],
+]);
+
+const bodyError = (code: 'INVALID_BODY' | 'INVALID_QUERY', field: string, message: string): AppError =>
+  new AppError(code, message, { errors: [{ field, message }] });
+
+/** The query of `POST …/query`. Throws 400 `INVALID_BODY` or `INVALID_QUERY`. */
+export const parseQueryBody = ({ where, ...body }: JsonObject): ListQuery => {
+  const given = new Map<string, string>();
+  for (const [name, value] of Object.entries(body)) {
+    const [described, read] = members.get(name) ?? [];
+    if (!read) {
+      const known = ['where', ...members.keys()].join(', ');
+      throw bodyError(
+        'INVALID_BODY',
+        cutText(name, 64),
+        `"${cutText(name, 64)}" is not known. A query takes ${known}.`,
+      );
+    }
+    const parameter = read(value);
+    if (parameter === undefined) throw bodyError('INVALID_QUERY', name, `${name} must be ${described}.`);
+    given.set(name, parameter);
+  }
+  return listQueryOf(given, { filters: [], where });
 };
