@@ -1,15 +1,12 @@
-import { MongoClient, ObjectId } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { closeCustomerDatabases } from '../../../shared/customer-database/client.ts';
 import { runEffects } from '../../../shared/documents/effects/run-effects.ts';
 import { mailLogs } from '../../../shared/mail/log.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { startTransactionalMongod } from '../../support/faults/transactional-mongod.ts';
 import { newProviderKey } from '../../support/fixtures/mail-project.ts';
-import { type OwnDatabase, startOwnDatabase } from '../../support/fixtures/own-database.ts';
-import { connectOwn, serveVerifiers } from '../../support/fixtures/own-project.ts';
+import { type ConnectedDatabase, openConnectedDatabase } from '../../support/fixtures/own-project.ts';
 import { stillQueue } from '../../support/fixtures/still-queue.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
@@ -39,9 +36,7 @@ const collections = [
 ];
 
 let made: UsersProject;
-let own: OwnDatabase;
-let engine: MongoClient;
-let stopVerifiers: () => Promise<void>;
+let connected: ConnectedDatabase;
 
 /** How far the clock of the job is ahead. It never goes back, because a lease ends at its time. */
 let minutes = 0;
@@ -57,11 +52,7 @@ const add = async (name: string, body: object): Promise<string> => {
   return String(answer.body._id);
 };
 
-const stored = (name: string, id: string) =>
-  engine
-    .db('effects')
-    .collection(name)
-    .findOne({ _id: new ObjectId(id) });
+const stored = (name: string, id: string) => connected.db.collection(name).findOne({ _id: new ObjectId(id) });
 
 const run = async (name: string, later: number): Promise<void> => {
   minutes += later;
@@ -85,14 +76,7 @@ beforeAll(async () => {
   process.env.WORK_QUEUE_URL = await stillQueue(process.env.AWS_ENDPOINT_URL ?? '');
   made = await newUsersProject({ settings: { providerApiKey: newProviderKey() } });
   for (const each of collections) await made.addCollection(each);
-  own = await startOwnDatabase();
-  process.env.PERMITTED_ADDRESSES = own.address;
-  stopVerifiers = await serveVerifiers();
-  const connected = await connectOwn(made, own.uri('effects', 'directConnection=true'));
-  expect(connected.status, JSON.stringify(connected.body)).toBe(200);
-  const { target } = own.proxy;
-  const address = 'path' in target ? encodeURIComponent(target.path) : `127.0.0.1:${target.port}`;
-  engine = new MongoClient(`mongodb://${address}/?directConnection=true`);
+  connected = await openConnectedDatabase(made, 'effects');
 });
 
 afterEach(() => {
@@ -100,9 +84,7 @@ afterEach(() => {
 });
 
 afterAll(async () => {
-  await engine?.close();
-  await own?.stop();
-  await stopVerifiers?.();
+  await connected?.close();
 });
 
 describe('on a standalone server', () => {
@@ -129,17 +111,10 @@ describe('on a standalone server', () => {
 });
 
 describe('on a server with transactions', () => {
-  let standIn: Awaited<ReturnType<typeof startTransactionalMongod>>;
+  let standIn: Awaited<ReturnType<ConnectedDatabase['useTransactions']>>;
 
   beforeAll(async () => {
-    standIn = await startTransactionalMongod(engine.db('effects'));
-    own.proxy.target = { port: standIn.port };
-    await closeCustomerDatabases();
-  });
-
-  afterAll(async () => {
-    await closeCustomerDatabases();
-    await standIn.stop();
+    standIn = await connected.useTransactions();
   });
 
   test('an insert and the writes of its effects are one commit', async () => {
@@ -161,7 +136,7 @@ describe('on a server with transactions', () => {
       body: { code: 'EFFECT_REFUSED', errors: [{ effect: 0, write: 0, field: 'stock' }] },
     });
     expect(standIn.commits()).toBe(commits);
-    const orders = engine.db('effects').collection('orders');
+    const orders = connected.db.collection('orders');
     expect(await orders.countDocuments({ product: new ObjectId(target) })).toBe(0);
   });
 

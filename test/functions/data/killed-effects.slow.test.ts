@@ -1,14 +1,11 @@
-import { MongoClient, ObjectId } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { closeCustomerDatabases } from '../../../shared/customer-database/client.ts';
 import { runEffects } from '../../../shared/documents/effects/run-effects.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { endWriters, requestAndKill } from '../../support/clients/killed-writes.ts';
-import { startTransactionalMongod } from '../../support/faults/transactional-mongod.ts';
-import { type OwnDatabase, startOwnDatabase } from '../../support/fixtures/own-database.ts';
-import { connectOwn, serveVerifiers } from '../../support/fixtures/own-project.ts';
+import { type ConnectedDatabase, openConnectedDatabase } from '../../support/fixtures/own-project.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 /* `kill -9` before each command of a run of effects at a time, whose `writes` change another document. */
@@ -36,9 +33,7 @@ const collections = [
 ];
 
 let made: TestProject;
-let own: OwnDatabase;
-let engine: MongoClient;
-let stopVerifiers: () => Promise<void>;
+let connected: ConnectedDatabase;
 
 /** How far the clock of the job is ahead. It never goes back, because a lease ends at its time. */
 let minutes = 0;
@@ -70,7 +65,7 @@ const killEach = async () => {
     const target = await add('products', { stock: 5 });
     const hold = await add('holds', { product: target, runs: 0, due: new Date(now() - 60_000).toISOString() });
     const state = async (): Promise<string> => {
-      const db = engine.db('effects');
+      const db = connected.db;
       const [held, taken, logs] = await Promise.all([
         db.collection('holds').findOne({ _id: new ObjectId(hold) }),
         db.collection('products').findOne({ _id: new ObjectId(target) }),
@@ -90,14 +85,7 @@ const killEach = async () => {
 
 beforeAll(async () => {
   made = await newProject(collections);
-  own = await startOwnDatabase();
-  process.env.PERMITTED_ADDRESSES = own.address;
-  stopVerifiers = await serveVerifiers();
-  const connected = await connectOwn(made, own.uri('effects', 'directConnection=true'));
-  expect(connected.status, JSON.stringify(connected.body)).toBe(200);
-  const { target } = own.proxy;
-  const address = 'path' in target ? encodeURIComponent(target.path) : `127.0.0.1:${target.port}`;
-  engine = new MongoClient(`mongodb://${address}/?directConnection=true`);
+  connected = await openConnectedDatabase(made, 'effects');
 });
 
 afterEach(() => {
@@ -106,9 +94,7 @@ afterEach(() => {
 
 afterAll(async () => {
   endWriters();
-  await engine?.close();
-  await own?.stop();
-  await stopVerifiers?.();
+  await connected?.close();
 });
 
 const none = '0 runs, 5 left, 0 logs';
@@ -122,17 +108,8 @@ test('without transactions a killed run leaves a beginning of its writes, and no
 });
 
 describe('with transactions', () => {
-  let standIn: Awaited<ReturnType<typeof startTransactionalMongod>>;
-
   beforeAll(async () => {
-    standIn = await startTransactionalMongod(engine.db('effects'));
-    own.proxy.target = { port: standIn.port };
-    await closeCustomerDatabases();
-  });
-
-  afterAll(async () => {
-    await closeCustomerDatabases();
-    await standIn.stop();
+    await connected.useTransactions();
   });
 
   test('a killed run leaves all or nothing, and a later run does what was left', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Document, MongoClient, ObjectId } from 'mongodb';
+import { type Document, ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
 import { handler as createDocuments } from '../../../functions/data/create-documents.ts';
@@ -11,7 +11,6 @@ import { handler as runBatch } from '../../../functions/data/run-batch.ts';
 import { handler as updateDocuments } from '../../../functions/data/update-documents.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { closeCustomerDatabases } from '../../../shared/customer-database/client.ts';
 import { onProject } from '../../../shared/persistence/mongo.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
 import {
@@ -20,9 +19,7 @@ import {
   type KilledRequest,
   requestAndKill,
 } from '../../support/clients/killed-writes.ts';
-import { startTransactionalMongod } from '../../support/faults/transactional-mongod.ts';
-import { type OwnDatabase, startOwnDatabase } from '../../support/fixtures/own-database.ts';
-import { connectOwn, serveVerifiers } from '../../support/fixtures/own-project.ts';
+import { type ConnectedDatabase, openConnectedDatabase } from '../../support/fixtures/own-project.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 import { domainProject } from '../../support/fixtures/stored-users.ts';
 
@@ -48,10 +45,8 @@ const names = collections.map(({ name }) => name);
 
 let managed: TestProject;
 let external: TestProject;
-let own: OwnDatabase;
-let engine: MongoClient;
-let standIn: Awaited<ReturnType<typeof startTransactionalMongod>>;
-let stopVerifiers: () => Promise<void>;
+let connected: ConnectedDatabase;
+let standIn: Awaited<ReturnType<ConnectedDatabase['useTransactions']>>;
 let cache: string;
 let rounds = 0;
 
@@ -59,18 +54,9 @@ beforeAll(async () => {
   cache = await mkdtemp(path.join(tmpdir(), 'basalt-cache-'));
   process.env.NODE_COMPILE_CACHE = cache;
   managed = await newProject(collections);
-  own = await startOwnDatabase();
-  process.env.PERMITTED_ADDRESSES = own.address;
-  stopVerifiers = await serveVerifiers();
   external = await newProject(collections);
-  const connected = await connectOwn(external, own.uri('kills', 'directConnection=true'));
-  expect(connected.status, JSON.stringify(connected.body)).toBe(200);
-  const { target } = own.proxy;
-  const address = 'path' in target ? encodeURIComponent(target.path) : `127.0.0.1:${target.port}`;
-  engine = new MongoClient(`mongodb://${address}/?directConnection=true`);
-  standIn = await startTransactionalMongod(engine.db('kills'));
-  own.proxy.target = { port: standIn.port };
-  await closeCustomerDatabases();
+  connected = await openConnectedDatabase(external, 'kills');
+  standIn = await connected.useTransactions();
 });
 
 afterEach(() => {
@@ -79,17 +65,14 @@ afterEach(() => {
 
 afterAll(async () => {
   endWriters();
-  await standIn.stop();
-  await engine.close();
-  await own.stop();
-  await stopVerifiers();
+  await connected.close();
   await rm(cache, { recursive: true, force: true });
 });
 
 /** Documents of a project that are not deleted, as they are stored. */
 const stored = async (project: TestProject, name: string, filter: Document): Promise<Document[]> => {
   const active = { ...filter, isDeleted: { $ne: true } };
-  if (project === external) return engine.db('kills').collection(name).find(active).toArray();
+  if (project === external) return connected.db.collection(name).find(active).toArray();
   return onProject(await domainProject(project), (db) => db.collection(name).find(active).toArray());
 };
 
