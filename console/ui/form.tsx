@@ -76,7 +76,7 @@ export const Form = ({
   const done = useSignal(false);
   const typed = useSignal(false);
   const inputs = useRef(0);
-  /** Where the focus was when the form was submitted. */
+  /** The element that had the focus when the form was submitted. */
   const focused = useRef<HTMLElement | null>(null);
   useUnsaved(guarded === true && (typed.value || touched), isSameAddress);
   const submit = async () => {

@@ -32,7 +32,7 @@ if ('missing' in python) {
     });
     afterAll(() => rehearsal?.stop());
 
-    // If the emulator accepted these, the rehearsal would succeed where a deployment to AWS fails.
+    // If the emulator accepted these, the rehearsal would succeed although a deployment to AWS fails.
     test('rejects what CloudFormation rejects, and rolls back', async () => {
       expect(await rehearsal.emulator.ask('refusals')).toEqual({
         giver: 'CREATE_COMPLETE: ',

@@ -60,7 +60,7 @@ const partOf = ({ kind, write, before }: { kind: Kind; write: Write; before: Att
   }
 };
 
-/** A table of DynamoDB in memory: the operations and expressions that `shared/` uses, each at once. */
+/** A table of DynamoDB in memory: the operations and expressions that `shared/` uses. Each operation is atomic. */
 export class FakeTable {
   readonly #items = new Map<string, Attributes>();
   /** Tokens of transactions that were carried out: their repeats succeed and change nothing. */

@@ -81,7 +81,7 @@ const guesses = model('wrong passwords', fc.array(fc.boolean(), { minLength: 4, 
   assert.ok(compared <= 5 * windows, `${compared} passwords were compared`);
 });
 
-/** The right password, at the same time as wrong ones, is never locked out by itself. */
+/** Concurrent attempts with the right password never lock the account. */
 const rightPassword = model('right passwords', fc.integer({ min: 2, max: 7 }), async (world, count) => {
   const attempt = { scope, address: 'a@example.com', ip: client.ip };
   const all = times(count, () => world.actor(async () => (await startSignIn(attempt)).succeed()));

@@ -35,7 +35,7 @@ const SessionCard = ({ projectId, id, session }: Props & { readonly session: Ite
   </>
 );
 
-/** Where a user is signed in, and a way to end it. */
+/** The sessions of a user, each with a button that ends it. */
 export const UserSessions = (user: Props) => (
   <>
     <div class="panel-head">

@@ -35,7 +35,7 @@ interface CreatedVariant {
 
 /** CloudFront's part in image variants. */
 interface ImageVariants {
-  /** Rewrites an address with size parameters to the path where the variant is stored. */
+  /** Rewrites an address with size parameters to the path of the stored variant. */
   resolve(path: string, query: string): FileRoute;
   /** Calls the function for a variant that is not stored yet. */
   create(path: string, readers: Visibility): Promise<CreatedVariant>;

@@ -115,7 +115,7 @@ export const only = (scope: RuleScope, value: Readonly<Record<string, unknown>>,
 export const inWrites: ReadonlySet<RulePlace['kind']> = new Set(['write', 'after', 'fromOfWrite']);
 export const inFrom: ReadonlySet<RulePlace['kind']> = new Set(['from', 'fromOfWrite']);
 
-/** Throws inside `$every`, where the condition applies to one element. */
+/** Throws inside `$every`, because its condition applies to one element. */
 export const requireWhole = ({ prefix, at }: RuleScope): void => {
   if (prefix !== '') throw invalidRls(at, 'is about the whole document, so it cannot be used inside $every.');
 };

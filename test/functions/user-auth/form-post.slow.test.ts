@@ -49,7 +49,7 @@ const atApple = async () => {
   return { page, state };
 };
 
-/** The browser's request to our callback, and the page where it ends. */
+/** The browser's request to our callback, and the page that it is redirected to. */
 const onTheWay = async ({ page }: Awaited<ReturnType<typeof atApple>>, go: () => Promise<unknown>) => {
   const sent: { readonly method: string; readonly site: string; readonly cookies: string[] }[] = [];
   const heard: Promise<void>[] = [];

@@ -19,7 +19,7 @@ const examplesIn = ({ example, examples }: WithExamples): readonly unknown[] => 
   return [...(example === undefined ? [] : [example]), ...several];
 };
 
-/** Paths in an example where a linter would mistake an object for a schema with a default. */
+/** Paths in an example at which a linter would mistake an object for a schema with a default. */
 const schemasIn = (value: unknown, path: string): readonly string[] => {
   if (typeof value !== 'object' || value === null) return [];
   const isTaken = 'type' in value && 'default' in value;
