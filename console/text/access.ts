@@ -39,7 +39,7 @@ export const access = {
     'signed-in': ['Signed-in', 'Every signed-in user reads all documents. Users write only their own.'],
     owner: [
       'Owner only',
-      'Users read and write only their own documents. Documents without an owner are for your server only.',
+      'Users read and write only their own documents. Only your server sees documents without an owner.',
     ],
     rules: ['Custom rules', 'You write a rule for reading, inserting, updating and deleting.'],
   },

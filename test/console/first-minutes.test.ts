@@ -66,7 +66,7 @@ describe('first minutes with the console', () => {
     const { id, developer, publishableKey } = await newProject();
     const { page, problems } = await openAs(browser, developer, `/projects/${id}${place}`);
     await page.getByRole(role, { name: role === 'button' ? 'Turn on accounts' : 'Accounts' }).click();
-    await page.getByText('Set siteUrl').waitFor();
+    await page.getByText('Set App URL').waitFor();
     await page.goto(`${inject('stack').dashboardUrl}/projects/${id}/users`);
     await page.getByText('No users yet.').waitFor();
     const signedUp = await fetch(`${inject('stack').baseUrl}/api/userAuth/signup`, {

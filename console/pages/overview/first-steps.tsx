@@ -7,6 +7,7 @@ import { useRepeat } from '../../api/repeat.ts';
 import { request } from '../../api/request.ts';
 import type { Data } from '../../api/rows.ts';
 import { service } from '../../api/service.ts';
+import { inConsoleWords } from '../../text/hints.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -169,7 +170,8 @@ export const FirstSteps = ({ project }: { readonly project: Data<'get-project'> 
           <div class="row">
             <Act
               onAct={async () => {
-                for (const hint of await turnOnAccounts(projectId)) say(hint);
+                const hints = await turnOnAccounts(projectId);
+                if (hints.length > 0) say(inConsoleWords(hints));
               }}
             >
               {t.firstSteps.accounts}
