@@ -11,13 +11,20 @@ import type { Project } from '../../../shared/projects/project.ts';
 import { signInMethods } from '../../../shared/projects/user-settings.ts';
 import { laterRefusalOf } from '../../support/data/refusal.ts';
 
-const database = vi.hoisted(() => ({ bytes: 0, measured: 0, down: false }));
+const database = vi.hoisted(() => ({
+  bytes: 0,
+  indexes: 0,
+  measured: 0,
+  down: false,
+  pending: undefined as Promise<never> | undefined,
+}));
 
 vi.mock('../../../shared/persistence/mongo.ts', () => ({
   onManaged: async () => {
     database.measured += 1;
     if (database.down) throw new Error('down');
-    return { dataSize: database.bytes };
+    await database.pending;
+    return { dataSize: database.bytes, indexSize: database.indexes };
   },
 }));
 
@@ -48,7 +55,7 @@ const limit = plans.free.databaseBytes;
 
 let time = 0;
 beforeEach(() => {
-  Object.assign(database, { bytes: 0, measured: 0, down: false });
+  Object.assign(database, { bytes: 0, indexes: 0, measured: 0, down: false, pending: undefined });
   time = 1_000_000;
   vi.spyOn(clock, 'now').mockImplementation(() => time);
   forgetDatabaseUse();
@@ -65,6 +72,14 @@ describe('DATABASE_QUOTA_EXCEEDED', () => {
       code: 'DATABASE_QUOTA_EXCEEDED',
       message: expect.stringContaining('50 MiB'),
     });
+  });
+
+  test('from the first byte of indexes over four times the plan', async () => {
+    database.indexes = 4 * limit;
+    await requireDatabaseRoom(project(), 1);
+    forgetDatabaseUse();
+    database.indexes += 1;
+    expect(await laterRefusalOf(requireDatabaseRoom(project(), 1))).toMatchObject({ code: 'DATABASE_QUOTA_EXCEEDED' });
   });
 
   test('counts the bytes written since the last measurement', async () => {
@@ -120,6 +135,19 @@ describe('a project with room', () => {
     await expect(requireDatabaseRoom(project(), 1)).rejects.toThrow('down');
     database.down = false;
     await requireDatabaseRoom(project(), 1);
+  });
+
+  test('is not measured again when a measurement that was replaced fails', async () => {
+    const { promise, reject } = Promise.withResolvers<never>();
+    database.pending = promise;
+    const slow = requireDatabaseRoom(project(), 1);
+    database.pending = undefined;
+    time += 10_000;
+    await requireDatabaseRoom(project(), 1);
+    reject(new Error('down'));
+    await expect(slow).rejects.toThrow('down');
+    await requireDatabaseRoom(project(), 1);
+    expect(database.measured).toBe(2);
   });
 });
 
