@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { endProgress, progress } from '../../bench/progress.ts';
 import { endWithNpm, requireNode } from '../../infra/local/processes.ts';
@@ -7,25 +6,27 @@ import { exitWithUsage, readArguments } from '../../scripts/read-arguments.ts';
 import { seededRandom } from '../histories/random.ts';
 import { areas } from './areas.ts';
 import { importClosure } from './imports.ts';
+import { aliveOf, type Entry } from './journal.ts';
 import { changedLines, harmlessOf, type Mutant, mutantsOf, root } from './mutants.ts';
 import { Laboratory } from './run.ts';
 
 requireNode();
 const usage = `Usage: npm run test:mutants -- --area=${Object.keys(areas).join('|')}
        [--file=<part>] [--operator=<part>] [--tests=<part>] [--changed]
-       [--sample=<n>] [--seed=<text>] [--minutes=<n>] [--generic] [--list] [--directory=<folder>]
-Changes the code of an area in one place at a time (a mutant), in a copy of the working tree, and runs the tests that
-reach this place. A mutant that no test notices survives: a test is missing, or the code is not needed.
+       [--sample=<n>] [--seed=<text>] [--minutes=<n>] [--seconds=<n>] [--generic] [--list] [--directory=<folder>]
+Changes the code of an area in one place at a time (a mutant), in a copy of the working tree, and repeats each test for
+each mutant that it reaches. A mutant that no test notices survives: a test is missing, or the code is not needed.
   --file       only mutants whose file:line contains this text
   --operator   only mutants of an operator, such as condition, filter, middleware, swap or check
   --tests      only test files whose paths contain this text, such as test/shared/
   --changed    only lines that differ from the branch main
   --sample     only this many mutants
-  --seed       chooses the mutants of a sample, and their order (default: 1)
-  --minutes    starts no further mutant after this time
+  --seed       chooses the mutants of a sample (default: 1)
+  --minutes    ends after this time; a mutant that then lacks some tests is unfinished
+  --seconds    of tests for each mutant (default: 40)
   --generic    Stryker's operators instead of those for access, single use and quotas; always in the area shared
   --list       prints the mutants and runs nothing
-  --directory  receives <area>.jsonl, and which tests reach which mutants (default: .mutants)
+  --directory  receives <area>.jsonl, a line for each mutant (default: .mutants)
 Exits with 1 if a mutant survives that test/mutants/harmless.json does not explain.`;
 const { values } = readArguments(usage, {
   options: {
@@ -34,6 +35,7 @@ const { values } = readArguments(usage, {
     changed: { type: 'boolean', default: false },
     sample: { type: 'string' },
     minutes: { type: 'string', default: 'Infinity' },
+    seconds: { type: 'string', default: '40' },
     seed: { type: 'string', default: '1' },
     generic: { type: 'boolean', default: false },
     operator: { type: 'string', default: '' },
@@ -46,7 +48,7 @@ const name = values.area ?? '';
 const area = areas[name] ?? exitWithUsage(`--area must be ${Object.keys(areas).join(', ')}\n${usage}`);
 endWithNpm();
 
-/** In an order that the seed chooses, so that a run that ends early is a sample too. */
+/** In an order that the seed chooses. */
 const shuffled = (all: readonly Mutant[]): readonly Mutant[] => {
   const random = seededRandom(values.seed);
   const order = new Map(all.map((mutant) => [mutant, random(2 ** 31)]));
@@ -81,112 +83,85 @@ for (const event of ['exit', 'SIGINT', 'SIGTERM'] as const) {
 }
 mkdirSync(values.directory, { recursive: true });
 
-interface Recorded {
-  readonly seconds: number;
-  readonly failed?: string;
-  readonly reached: readonly number[];
-}
-
-/** What each test file reaches, from an earlier run if neither the file nor a mutant has changed. */
-const cacheFile = path.join(values.directory, `${name}-reached.json`);
-const cache: Record<string, Recorded> = existsSync(cacheFile) ? JSON.parse(readFileSync(cacheFile, 'utf8')) : {};
-const all = createHash('sha256').update(JSON.stringify(everyMutant)).digest('base64');
 const closure = importClosure(root);
 const mutated = new Set(chosen.map(({ file }) => file));
-const tests = [
-  ...globSync('test/shared/**/*.test.ts', { cwd: root }).filter((test) =>
-    closure(test).some((file) => mutated.has(file)),
-  ),
-  ...globSync([...area.tests], { cwd: root }),
-]
-  .filter((test) => test.includes(values.tests))
-  .sort();
-const recorded = new Map<string, Recorded>();
-for (const [at, test] of tests.entries()) {
-  const key = createHash('sha256')
-    .update(all)
-    .update(readFileSync(path.join(root, test)))
-    .digest('base64');
-  progress(`reached by ${test} (${at + 1} of ${tests.length})`);
-  let known = cache[key];
-  if (!known) {
-    const { failed, seconds, reached } = await laboratory.record(test);
-    known = { seconds, reached, ...(failed !== undefined && { failed }) };
-    cache[key] = known;
-    writeFileSync(cacheFile, JSON.stringify(cache));
-  }
-  if (known.failed === undefined) recorded.set(test, known);
-  else progress(`not used, because it fails on the copy without a mutant: ${known.failed}`);
-}
-
-const isUnit = (test: string): boolean => test.startsWith('test/shared/');
-
-/** A mutant that many tests reach survives if those that fit into this time do. */
-const maxSeconds = 30;
-const kills = new Map<string, number>();
-
-/** The tests that reach a mutant: first those that found others, and the quick ones. */
-const testsOf = ({ id }: Mutant): readonly string[] => {
-  const reaching = [...recorded].filter(([, { reached }]) => reached.includes(id));
-  const order = ([test, { seconds }]: [string, Recorded]): number => seconds / (1 + (kills.get(test) ?? 0));
-  let left = maxSeconds;
-  return reaching
-    .sort((one, other) => order(one) - order(other))
-    .flatMap(([test, { seconds }], at) => {
-      left -= seconds;
-      return left > 0 || at === 0 ? [test] : [];
-    });
-};
-
-type State = 'killed' | 'survived' | 'timeout' | 'not reached';
-
-const judge = async (
-  mutant: Mutant,
-): Promise<{ readonly state: State; readonly by?: string; readonly tests: number }> => {
-  const files = testsOf(mutant);
-  if (files.length === 0) return { state: 'not reached', tests: 0 };
-  const limit = 30 + 4 * files.reduce((sum, file) => sum + (recorded.get(file)?.seconds ?? 0), 0);
-  let outcome = await laboratory.withMutant(mutant, files, limit);
-  const onStack = [...recorded].filter(([test, { reached }]) => !isUnit(test) && reached.includes(mutant.id));
-  if (outcome.failed === undefined && onStack.length === 1) {
-    // The stack may have computed it when it started, so again with a new one.
-    laboratory.restart();
-    outcome = await laboratory.withMutant(mutant, files, limit);
-    laboratory.restart();
-  }
-  const { failed, isTimeout } = outcome;
-  if (failed === undefined) return { state: 'survived', tests: files.length };
-  const killer = files.find((file) => failed.startsWith(file));
-  if (killer) kills.set(killer, (kills.get(killer) ?? 0) + 1);
-  return { state: isTimeout ? 'timeout' : 'killed', by: failed, tests: files.length };
-};
-
-const log = path.join(values.directory, `${name}.jsonl`);
-writeFileSync(log, '');
-const counts = { killed: 0, survived: 0, timeout: 0, 'not reached': 0 };
-const end = performance.now() + Number(values.minutes) * 60_000;
-for (const [at, mutant] of chosen.entries()) {
-  if (performance.now() > end) break;
-  const { state, ...rest } = await judge(mutant);
-  counts[state] += 1;
-  const { file, line, operator, before, changed: after } = mutant;
-  appendFileSync(log, `${JSON.stringify({ state, file, line, operator, before, after, ...rest })}\n`);
-  progress(`${at + 1} of ${chosen.length}: ${JSON.stringify(counts)}`);
-  if (state === 'survived' || state === 'not reached') console.log(`${state}: ${place(mutant)}`);
-}
-// A test that now fails without a mutant may have failed for another reason than the mutants before.
-laboratory.restart();
-for (const file of kills.keys()) {
-  const { failed } = await laboratory.record(file);
-  if (failed !== undefined) console.log(`fails without a mutant too: ${failed}`);
-}
-endProgress();
-console.log('area        mutants  killed  timeout  survived  not reached  harmless');
-const run = Object.values(counts).reduce((sum, count) => sum + count, 0);
-const cells = [run, counts.killed, counts.timeout, counts.survived, counts['not reached'], harmless.size];
-console.log(
-  `${name.padEnd(10)} ${cells.map((cell, at) => String(cell).padStart([8, 7, 8, 9, 12, 9][at] ?? 0)).join(' ')}`,
+const mayReach = (file: string): boolean => closure(file).some((each) => mutated.has(each));
+const globbed = (patterns: readonly string[]): readonly string[] =>
+  patterns.flatMap((pattern) => globSync(pattern, { cwd: root }).sort());
+const [unit = [], random = []] = ['test/shared/**/*.test.ts', 'test/{schedules,fuzz}/**/*.test.ts'].map((pattern) =>
+  globbed([pattern]).filter(mayReach),
 );
+const ids = chosen.map(({ id }) => id);
+const end = performance.now() + Number(values.minutes) * 60_000;
+
+const watch = (entries: readonly Entry[]): void => {
+  const { file, test } = entries.at(-1) ?? {};
+  const finished = entries.filter(({ state }) => state === 'done').length;
+  progress(`${finished} files, ${aliveOf(entries, ids).size} of ${ids.length} mutants left, ${file} > ${test ?? ''}`);
+};
+// First the quickest tests, so that few mutants are left for the others.
+for (const files of [unit, globbed(area.tests), random]) {
+  const asked = [...new Set(files)].filter((file) => file.includes(values.tests));
+  await laboratory.repeat(asked, { ids, maxSeconds: Number(values.seconds) }, end, watch);
+}
+const { entries } = laboratory;
+for (const { file, test, message } of entries.filter(({ state }) => state === 'broken'))
+  console.log(`not used, because it fails on the copy without a mutant: ${file} > ${test}: ${message}`);
+
+/** Files that run with a mutant from their start: it acts outside of tests, or the test cannot be repeated. */
+const maxWholeFiles = 3;
+const isUnit = (file: string): boolean => /^test\/shared\//.test(file);
+
+type State = 'killed' | 'survived' | 'timeout' | 'not reached' | 'unfinished';
+interface Judgement {
+  readonly state: State;
+  /** Runs of tests with the mutant. */
+  readonly runs: number;
+  readonly by?: string;
+}
+
+const judge = async (mutant: Mutant): Promise<Judgement> => {
+  const own = entries.filter(({ id }) => id === mutant.id);
+  const runs = own.filter(({ state }) => state === 'begun').length;
+  const killer = own.find(({ state }) => state === 'killed' || state === 'timeout');
+  if (killer) {
+    const { state, file, test, message } = killer;
+    return { state: state === 'timeout' ? state : 'killed', runs, by: `${file} > ${test}: ${message}` };
+  }
+  const whole = [
+    ...new Set(own.flatMap(({ state, file }) => (state === 'unsure' || state === 'outside' ? [file] : []))),
+  ]
+    .sort((one, other) => Number(isUnit(other)) - Number(isUnit(one)))
+    .slice(0, maxWholeFiles);
+  for (const file of whole) {
+    if (performance.now() > end) return { state: 'unfinished', runs };
+    progress(`${mutant.file}:${mutant.line} from the start of ${file}`);
+    const failed = await laboratory.whole(mutant, file, end);
+    if (failed !== undefined && performance.now() < end) return { state: 'killed', runs, by: `${file} > ${failed}` };
+  }
+  if (performance.now() > end) return { state: 'unfinished', runs };
+  return { state: runs + whole.length > 0 ? 'survived' : 'not reached', runs };
+};
+
+const counts: Record<State, number> = { killed: 0, timeout: 0, survived: 0, 'not reached': 0, unfinished: 0 };
+const lines: string[] = [];
+for (const mutant of chosen) {
+  const judgement = await judge(mutant);
+  counts[judgement.state] += 1;
+  const { file, line, operator, before, changed: after } = mutant;
+  lines.push(`${JSON.stringify({ ...judgement, file, line, operator, before, after })}\n`);
+  if (['survived', 'not reached'].includes(judgement.state)) console.log(`${judgement.state}: ${place(mutant)}`);
+}
+writeFileSync(path.join(values.directory, `${name}.jsonl`), lines.join(''));
+endProgress();
 laboratory.end();
-console.log(`${run} of ${everyMutant.length} mutants, seed ${values.seed}, ${recorded.size} test files`);
+const columns = {
+  mutants: everyMutant.length,
+  run: chosen.length - counts.unfinished,
+  ...counts,
+  harmless: harmless.size,
+};
+console.log(`area        ${Object.keys(columns).join('  ')}`);
+const cells = Object.entries(columns).map(([column, count]) => String(count).padStart(column.length));
+console.log(`${name.padEnd(11)} ${cells.join('  ')}  (seed ${values.seed})`);
 process.exit(counts.survived + counts['not reached'] > 0 ? 1 : 0);

@@ -3,16 +3,15 @@ import { once } from 'node:events';
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { descendantsOf } from '../support/clients/local-start.ts';
+import { type Entry, entriesOf, note } from './journal.ts';
 import { type Mutant, root } from './mutants.ts';
+import type { Order } from './repeating.ts';
 import { switchOf, withSwitches } from './switched.ts';
 
-/** A run of test files: the first failed test, and how long the run took. */
-export interface Outcome {
-  readonly failed: string | undefined;
-  readonly isTimeout: boolean;
-  readonly seconds: number;
-}
+/** A run without a new entry for this time is ended: a mutant blocks the process. */
+const maxSilenceSeconds = 240;
 
 /** Copies the working tree to a temporary folder, with all mutants in it, switched off. */
 const copyTree = (mutants: readonly Mutant[]): string => {
@@ -26,6 +25,13 @@ const copyTree = (mutants: readonly Mutant[]): string => {
     const text = readFileSync(path.join(root, file), 'utf8');
     writeFileSync(path.join(copy, file), `${define} ${withSwitches(text, own)}`);
   }
+  const config = readFileSync(path.join(root, 'vitest.config.ts'), 'utf8');
+  const repeating = JSON.stringify(path.join(copy, 'test/mutants/repeating.ts'));
+  writeFileSync(
+    path.join(copy, 'vitest.config.ts'),
+    config.replace(/name: '(?:unit|integration)',/g, `$& runner: ${repeating},`),
+  );
+  for (const empty of ['switch', 'reached', 'journal']) writeFileSync(path.join(copy, empty), '');
   return copy;
 };
 
@@ -40,23 +46,26 @@ const killAll = (child: ChildProcess): void => {
   }
 };
 
-/** Runs tests on a copy of the working tree, one mutant at a time. */
+/** Runs tests on a copy of the working tree. */
 export class Laboratory {
   readonly #copy: string;
   #child: ChildProcess | undefined;
-  #recordings = 0;
+  readonly #passes = new Map<string, boolean>();
 
   constructor(mutants: readonly Mutant[]) {
     this.#copy = copyTree(mutants);
-    this.#switch('');
   }
 
-  #switch(value: string): void {
-    writeFileSync(path.join(this.#copy, 'switch'), value.padStart(8), { flag: 'w' });
+  #in(file: string): string {
+    return path.join(this.#copy, file);
+  }
+
+  get entries(): readonly Entry[] {
+    return entriesOf(this.#in('journal'));
   }
 
   async #start(): Promise<ChildProcess> {
-    const child = fork(path.join(this.#copy, 'test/mutants/runner.ts'), {
+    const child = fork(this.#in('test/mutants/runner.ts'), {
       cwd: this.#copy,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       env: { ...process.env, NODE_COMPILE_CACHE: path.join(root, 'node_modules/.cache/basalt/compiled') },
@@ -73,44 +82,62 @@ export class Laboratory {
     this.#child = undefined;
   }
 
-  async #run(files: readonly string[], maxSeconds: number): Promise<Outcome> {
+  /** The first failure of a run of files, `undefined` without one, and `no end` if the run was ended here. */
+  async #run(files: readonly string[], until: number, watch: (entries: readonly Entry[]) => void): Promise<unknown> {
     const child = this.#child ?? (await this.#start());
-    const begin = performance.now();
     child.send(files);
-    const done = new AbortController();
-    const [answer] = await Promise.race([
-      once(child, 'message', { signal: done.signal }),
-      once(child, 'exit', { signal: done.signal }).then(() => [{ failed: 'the runner ended' }]),
-      new Promise<[undefined]>((resolve) => {
-        const timer = setTimeout(() => resolve([undefined]), maxSeconds * 1000);
-        done.signal.addEventListener('abort', () => clearTimeout(timer));
-      }),
-    ]).finally(() => done.abort());
-    const failed = answer === undefined ? 'timeout' : (answer as { failed?: string }).failed;
-    // A mutant may have ended or blocked the stack.
-    if (failed !== undefined && /timeout|runner ended|ECONN|fetch failed|SERVICE_UNAVAILABLE|503/.test(failed))
+    const response = Promise.race([
+      once(child, 'message').then(([{ failed }]) => ({ failed })),
+      once(child, 'exit').then(() => ({ failed: 'the runner ended' })),
+    ]);
+    let seen = 0;
+    let quietSince = performance.now();
+    for (;;) {
+      const ended = await Promise.race([response, wait(1000)]);
+      const { entries } = this;
+      if (entries.length !== seen) quietSince = performance.now();
+      seen = entries.length;
+      watch(entries);
+      if (ended) return ended.failed;
+      if (performance.now() < Math.min(until, quietSince + maxSilenceSeconds * 1000)) continue;
       this.restart();
-    return { failed, isTimeout: answer === undefined, seconds: (performance.now() - begin) / 1000 };
-  }
-
-  async withMutant({ id }: Mutant, files: readonly string[], maxSeconds: number): Promise<Outcome> {
-    this.#switch(String(id));
-    try {
-      return await this.#run(files, maxSeconds);
-    } finally {
-      this.#switch('');
+      return 'no end';
     }
   }
 
-  /** Runs one file without a mutant, and returns the ids of the mutants that it reaches. */
-  async record(file: string): Promise<Outcome & { readonly reached: readonly number[] }> {
-    this.#recordings += 1;
-    writeFileSync(path.join(this.#copy, 'reached'), '');
-    this.#switch(`R${String(this.#recordings).padStart(7)}`);
-    const outcome = await this.#run([file], 600);
-    this.#switch('');
-    const lines = readFileSync(path.join(this.#copy, 'reached'), 'utf8').split('\n');
-    return { ...outcome, reached: [...new Set(lines.filter((line) => line !== '').map(Number))] };
+  /** Runs files; each test is repeated with each mutant of the order that it reaches, until a test kills the mutant. */
+  async repeat(
+    files: readonly string[],
+    order: Order,
+    until: number,
+    watch: (entries: readonly Entry[]) => void,
+  ): Promise<void> {
+    writeFileSync(this.#in('order'), JSON.stringify(order));
+    let left = files;
+    // A mutant that blocks its process ends a run, and the next one goes on with the same file.
+    for (let stops = 0; left.length > 0 && stops < 100 && performance.now() < until; stops++) {
+      const failed = await this.#run(left, until, watch);
+      const last = this.entries.at(-1);
+      if (failed !== undefined) this.restart();
+      if (failed === 'no end' && last?.state === 'begun' && performance.now() < until)
+        note(this.#in('journal'), { ...last, state: 'timeout' });
+      const done = new Set(this.entries.flatMap(({ state, file }) => (state === 'done' ? [file] : [])));
+      const stopped = this.entries.findLast(({ state }) => state === 'timeout')?.file;
+      left = left.filter((file) => !done.has(file) && (failed === 'no end' || file === stopped));
+    }
+    rmSync(this.#in('order'));
+  }
+
+  /** The first failure of a file that runs with a mutant from its start, if it passes without one. */
+  async whole({ id }: Mutant, file: string, until: number): Promise<string | undefined> {
+    const run = async (value: string): Promise<unknown> => {
+      this.restart();
+      writeFileSync(this.#in('switch'), value.padStart(8));
+      return await this.#run([file], until, () => undefined);
+    };
+    if (!this.#passes.has(file)) this.#passes.set(file, (await run('')) === undefined);
+    const failed = this.#passes.get(file) ? await run(String(id)) : undefined;
+    return failed === undefined ? undefined : String(failed);
   }
 
   end(): void {

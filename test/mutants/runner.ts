@@ -34,12 +34,11 @@ const run = async (files: readonly string[]): Promise<string | undefined> => {
   for (const module of testModules) {
     for (const test of module.children.allTests()) {
       const { state, errors } = test.result();
-      if (state === 'failed')
-        return `${module.relativeModuleId} > ${test.fullName}: ${errors?.[0]?.message.split('\n', 1)[0]}`;
+      if (state === 'failed') return `${test.fullName}: ${errors?.[0]?.message.split('\n', 1)[0]}`;
     }
     for (const suite of [module, ...module.children.allSuites()]) {
       const [error] = suite.errors();
-      if (error) return `${module.relativeModuleId}: ${error.message.split('\n', 1)[0]}`;
+      if (error) return error.message.split('\n', 1)[0];
     }
   }
   const [error] = unhandledErrors;

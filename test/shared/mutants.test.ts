@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { variantsOf } from '../mutants/condition-text.ts';
+import { aliveOf } from '../mutants/journal.ts';
 import { switchOf, withSwitches } from '../mutants/switched.ts';
 
 const textsOf = (condition: string): readonly string[] => variantsOf(condition).map(({ text }) => text);
@@ -55,4 +56,26 @@ test('a process without a file system has no mutants', () => {
   const browser: { __mutant?: (id: number) => boolean } = {};
   new Function('globalThis', switchOf('/none', '/none'))(browser);
   expect(browser.__mutant?.(1)).toBe(false);
+});
+
+test('a mutant is alive until a test kills it or does not end, and its runs add up', () => {
+  const entries = [
+    { state: 'passed', id: 1, seconds: 2 },
+    { state: 'passed', id: 1, seconds: 3 },
+    { state: 'unsure', id: 1 },
+    { state: 'killed', id: 2 },
+    { state: 'timeout', id: 3, seconds: 20 },
+    { state: 'passed', id: 5, seconds: 1 },
+  ] as const;
+  expect(
+    aliveOf(
+      entries.map((each) => ({ file: 'a.test.ts', ...each })),
+      [1, 2, 3, 4],
+    ),
+  ).toEqual(
+    new Map([
+      [1, 5],
+      [4, 0],
+    ]),
+  );
 });
