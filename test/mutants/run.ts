@@ -10,8 +10,9 @@ import { type Mutant, root } from './mutants.ts';
 import type { Order } from './repeating.ts';
 import { switchOf, withSwitches } from './switched.ts';
 
-/** A run without a new entry for this time is ended: a mutant blocks the process. */
-const maxSilenceSeconds = 240;
+/** A run without a new entry for this time is ended: a mutant blocks the process, or a file cannot be loaded. */
+const maxSilenceSeconds = (last: Entry | undefined): number =>
+  last?.state === 'begun' && last.file.startsWith('test/shared/') ? 60 : 240;
 
 /** Copies the working tree to a temporary folder, with all mutants in it, switched off. */
 const copyTree = (mutants: readonly Mutant[]): string => {
@@ -99,7 +100,7 @@ export class Laboratory {
       seen = entries.length;
       watch(entries);
       if (ended) return ended.failed;
-      if (performance.now() < Math.min(until, quietSince + maxSilenceSeconds * 1000)) continue;
+      if (performance.now() < Math.min(until, quietSince + maxSilenceSeconds(entries.at(-1)) * 1000)) continue;
       this.restart();
       return 'no end';
     }
