@@ -20,6 +20,7 @@ import {
   isNever,
   loadValues,
   maxValues,
+  mayBeUnknown,
   pointsInto,
   type RefNode,
   typeOf,
@@ -96,7 +97,13 @@ const bindFrom = async (
   const condition = filterOf(where, binding.user);
   // Nothing can match. An empty list would allow everything after `$nin`.
   if (condition === false) return isNever(where, binding.user) ? withValues(node, []) : constant(node.at, 'unknown');
-  if (candidates?.length === 0) return withValues(node, []);
+  const among = (values: readonly unknown[]): RuleNode => {
+    const compared = withValues(node, values);
+    if (!mayBeUnknown(where, binding.user)) return compared;
+    // Other documents could match, so only a value that was found decides.
+    return { kind: node.operator === '$nin' ? 'all' : 'any', of: [compared, constant(node.at, 'unknown')] };
+  };
+  if (candidates?.length === 0) return among([]);
   const type = typeOf(target, operand.select);
   const wanted = candidates?.flatMap((value) => formsOf(type, value));
   const conditions = [
@@ -110,7 +117,7 @@ const bindFrom = async (
       `A rule of the collection "${binding.collection.name}" excludes more than ${maxValues} values of "${operand.collection}", which a list cannot do.`,
     );
   }
-  return withValues(node, wanted ? found : found.filter((_value, index) => index < maxValues));
+  return among(wanted ? found : found.filter((_value, index) => index < maxValues));
 };
 
 const bindRef = async (node: RefNode, binding: Binding): Promise<RuleNode> => {
@@ -128,8 +135,7 @@ const bindRef = async (node: RefNode, binding: Binding): Promise<RuleNode> => {
   const where = await bind(node.where, { ...listBinding, collection: target });
   if (isNever(where, binding.user)) return constant(node.at, false);
   const allowed = await pointsInto(node, binding, where, true);
-  const isTwoValued = !someNode(where, (inner) => inner.kind === 'constant' && inner.outcome === 'unknown');
-  if (isTwoValued) return allowed;
+  if (!mayBeUnknown(where, binding.user)) return allowed;
   const open = await pointsInto(node, binding, where, 'unknown');
   // True for the first, false for documents that point to none of the second, otherwise unknown.
   return { kind: 'any', of: [allowed, { kind: 'all', of: [open, constant(node.at, 'unknown')] }] };

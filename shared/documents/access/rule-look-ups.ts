@@ -1,13 +1,19 @@
 import { type Document as MongoDocument, ObjectId } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
-import type { Operand, Outcome, RuleComparison, RuleNode } from '../../collections/rules/rule.ts';
+import {
+  type Operand,
+  type Outcome,
+  type RuleComparison,
+  type RuleNode,
+  someNode,
+} from '../../collections/rules/rule.ts';
 import { typeAt } from '../../collections/schema/field-path.ts';
 import { isActive } from '../../collections/trash-conditions.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { JsonObject } from '../document.ts';
 import { boundedQuery } from '../query/bounded-query.ts';
 import { allOf, type Condition } from '../query/condition.ts';
-import { valuesAt, wholeAt } from './decide.ts';
+import { decide, valuesAt, wholeAt } from './decide.ts';
 import { filterOf } from './filter-of.ts';
 
 /** The maximum number of `$from` values or `$ref` targets in a list. */
@@ -76,6 +82,14 @@ export const withValues = (node: RuleComparison, values: readonly unknown[]): Ru
 
 /** Whether a condition is false for every document and unknown for none. */
 export const isNever = (rule: RuleNode, user: JsonObject | undefined): boolean => filterOf(rule, user, false) === true;
+
+/** Whether a bound condition about documents is unknown for some of them. */
+export const mayBeUnknown = (rule: RuleNode, user: JsonObject | undefined): boolean =>
+  someNode(rule, (node) =>
+    node.kind === 'user'
+      ? decide(node, { document: {}, user }) === 'unknown'
+      : node.kind === 'constant' && node.outcome === 'unknown',
+  );
 
 export const typeOf = (collection: Collection, path: string) => {
   const found = typeAt(collection, path);
