@@ -1,0 +1,75 @@
+import { describe, expect, test, vi } from 'vitest';
+import { JsonClient } from '../../../shared/persistence/aws-client.ts';
+import { RateCounter, type RateWindow, windowSeconds } from '../../../shared/rate-limit/rate-limit.ts';
+import { useMemoryTable } from '../../support/fixtures/memory-table.ts';
+
+const { time } = useMemoryTable();
+const ip = '192.0.2.1';
+const windowOf = (limit: number, name: RateWindow['name'] = 'all', block = 10): RateWindow => ({ name, limit, block });
+
+/** What remains after each of so many requests; `over` for a rejected one. */
+const admitted = async (times: number, counter: RateCounter, ...windows: readonly RateWindow[]) => {
+  const results: (number | 'over')[] = [];
+  for (let left = times; left > 0; left--) {
+    results.push(
+      await counter.count(ip, windows).then(
+        ({ remaining }) => remaining,
+        () => 'over' as const,
+      ),
+    );
+  }
+  return results;
+};
+
+describe('a window', () => {
+  test('admits its limit, tells the rest, and is free again when it ends', async () => {
+    const counter = new RateCounter();
+    const window = windowOf(3);
+    time.now += 100_000;
+    expect(await admitted(5, counter, window)).toEqual([2, 1, 0, 'over', 'over']);
+    await expect(counter.count(ip, [window])).rejects.toMatchObject({
+      state: { limit: 3, remaining: 0, reset: 800 },
+    });
+    time.now += 799_000;
+    expect(counter.refusal(ip, [window])).toBeDefined();
+    time.now += 1000;
+    expect(counter.refusal(ip, [window])).toBeUndefined();
+    expect(await counter.count(ip, [window])).toEqual({ limit: 3, remaining: 2, reset: windowSeconds });
+  });
+
+  test('admits its limit with blocks, with fewer writes than requests and one by one at its end', async () => {
+    const sent = vi.mocked(JsonClient.prototype.send);
+    const counter = new RateCounter();
+    const results = await admitted(101, counter, windowOf(100));
+    expect(results).toEqual([...Array.from({ length: 100 }, (_, at) => 99 - at), 'over']);
+    expect(sent.mock.calls.length).toBeLessThan(50);
+    sent.mockClear();
+    await admitted(5, counter, windowOf(100));
+    expect(sent).not.toHaveBeenCalled();
+  });
+
+  test('is shared by all processes, and none of them admits more', async () => {
+    const counters = [1, 2, 3].map(() => new RateCounter());
+    const all: (number | 'over')[] = [];
+    for (let round = 0; round < 50; round++)
+      for (const counter of counters) all.push(...(await admitted(1, counter, windowOf(100))));
+    const count = all.filter((one) => one !== 'over').length;
+    expect(count).toBeLessThanOrEqual(100);
+    expect(count).toBeGreaterThanOrEqual(80);
+  });
+
+  test('is one of several: the tightest is returned, and rejects', async () => {
+    const counter = new RateCounter();
+    const [wide, narrow] = [windowOf(10), windowOf(2, 'auth')];
+    expect(await admitted(3, counter, wide, narrow)).toEqual([1, 0, 'over']);
+    expect(counter.refusal(ip, [wide])).toBeUndefined();
+    expect(counter.refusal(ip, [narrow])).toMatchObject({ state: { limit: 2 } });
+  });
+
+  test('is of one source', async () => {
+    const counter = new RateCounter();
+    expect(await admitted(2, counter, windowOf(1))).toEqual([0, 'over']);
+    expect(await counter.count('192.0.2.2', [windowOf(1)])).toMatchObject({ remaining: 0 });
+    expect(counter.refusal('192.0.2.3', [windowOf(1)])).toBeUndefined();
+  });
+});
