@@ -1,8 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Returns all files that a file of the repository imports, directly or not. */
-export const importClosure = (root: string): ((file: string) => readonly string[]) => {
+/** What a test file imports: only directly, or everything. */
+interface Imports {
+  readonly direct: (file: string) => readonly string[];
+  readonly all: (file: string) => readonly string[];
+}
+
+export const importsBelow = (root: string): Imports => {
   const imports = new Map<string, readonly string[]>();
   const importsOf = (file: string): readonly string[] => {
     const known = imports.get(file);
@@ -15,9 +20,12 @@ export const importClosure = (root: string): ((file: string) => readonly string[
     imports.set(file, found);
     return found;
   };
-  return (file) => {
-    const all = new Set([file]);
-    for (const each of all) for (const next of importsOf(each)) all.add(next);
-    return [...all];
+  return {
+    direct: importsOf,
+    all: (file) => {
+      const all = new Set([file]);
+      for (const each of all) for (const next of importsOf(each)) all.add(next);
+      return [...all];
+    },
   };
 };

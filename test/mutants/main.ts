@@ -5,7 +5,7 @@ import { endWithNpm, requireNode } from '../../infra/local/processes.ts';
 import { exitWithUsage, readArguments } from '../../scripts/read-arguments.ts';
 import { seededRandom } from '../histories/random.ts';
 import { areas } from './areas.ts';
-import { importClosure } from './imports.ts';
+import { importsBelow } from './imports.ts';
 import { aliveOf, type Entry } from './journal.ts';
 import { changedLines, harmlessOf, type Mutant, mutantsOf, root } from './mutants.ts';
 import { Laboratory } from './run.ts';
@@ -83,14 +83,15 @@ for (const event of ['exit', 'SIGINT', 'SIGTERM'] as const) {
 }
 mkdirSync(values.directory, { recursive: true });
 
-const closure = importClosure(root);
+const imports = importsBelow(root);
 const mutated = new Set(chosen.map(({ file }) => file));
-const mayReach = (file: string): boolean => closure(file).some((each) => mutated.has(each));
+const isMutated = (file: string): boolean => mutated.has(file);
 const globbed = (patterns: readonly string[]): readonly string[] =>
   patterns.flatMap((pattern) => globSync(pattern, { cwd: root }).sort());
-const [unit = [], random = []] = ['test/shared/**/*.test.ts', 'test/{schedules,fuzz}/**/*.test.ts'].map((pattern) =>
-  globbed([pattern]).filter(mayReach),
+const unit = globbed(['test/shared/**/*.test.ts', 'test/{schedules,fuzz}/**/*.test.ts']).filter((file) =>
+  imports.all(file).some(isMutated),
 );
+const direct = unit.filter((file) => imports.direct(file).some(isMutated));
 const ids = chosen.map(({ id }) => id);
 const end = performance.now() + Number(values.minutes) * 60_000;
 
@@ -99,8 +100,9 @@ const watch = (entries: readonly Entry[]): void => {
   const finished = entries.filter(({ state }) => state === 'done').length;
   progress(`${finished} files, ${aliveOf(entries, ids).size} of ${ids.length} mutants left, ${file} > ${test ?? ''}`);
 };
-// First the quickest tests, so that few mutants are left for the others.
-for (const files of [unit, globbed(area.tests), random]) {
+// First the tests of the changed files, so that few mutants are left for the others.
+const groups = [direct, globbed(area.tests), unit.filter((file) => !direct.includes(file))];
+for (const files of groups) {
   const asked = [...new Set(files)].filter((file) => file.includes(values.tests));
   await laboratory.repeat(asked, { ids, maxSeconds: Number(values.seconds) }, end, watch);
 }
