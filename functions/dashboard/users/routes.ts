@@ -8,7 +8,7 @@ export const dashboardUserRoutes = defineProjectRoutes('users', {
   'list-users': {
     method: 'GET',
     path: '/api/projects/{projectId}/users',
-    summary: 'List users, newest first, or those whose email begins with a text',
+    summary: 'List users, newest first, those whose email begins with a text, or those with given ids',
     query: UsersQuery,
     response: { status: 200, body: UserPage },
     example: { query: { email: 'alan@' } },

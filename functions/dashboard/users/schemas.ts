@@ -29,7 +29,12 @@ export const UserChangesBody = v.pipe(
   }),
 );
 
-/** Users whose address begins with `email`, in any case. */
+/** The most ids in one request, which a page can show. */
+const maxIds = 100;
+const idsMessage = `must be at most ${maxIds} user ids, separated by commas`;
+const idsPattern = new RegExp(`^[0-9a-f]{24}(,[0-9a-f]{24}){0,${maxIds - 1}}$`, 'i');
+
+/** Users whose address begins with `email`, in any case, or with one of the `ids`. */
 export const UsersQuery = v.strictObject({
   ...PageQuery.entries,
   email: v.optional(
@@ -39,6 +44,13 @@ export const UsersQuery = v.strictObject({
       v.toLowerCase(),
       v.minLength(1, 'must be the beginning of an address'),
       v.maxLength(maxAddressLength, `must have at most ${maxAddressLength} characters`),
+    ),
+  ),
+  ids: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(idsPattern, idsMessage),
+      v.transform((ids) => ids.split(',')),
     ),
   ),
 });

@@ -1,3 +1,4 @@
+import { ObjectId } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
 import { estimateDocuments, loadCollection, requireCollection } from '../../collections/find-collections.ts';
 import { usersCollection } from '../../collections/names.ts';
@@ -103,17 +104,23 @@ const requireKnownFields = (users: Collection, body: JsonObject, others: readonl
 /** MongoDB compares strings by bytes; this character sorts last. */
 const lastCharacter = '\u{10FFFF}';
 
-/** Newest first; with `email` (in lower case) those whose address starts with it, by address. */
+interface UsersRequest extends PageRequest {
+  readonly email?: string | undefined;
+  readonly ids?: readonly string[] | undefined;
+}
+
+/** Newest first; with `email` (in lower case) those whose address starts with it, by address; with `ids` only these. */
 export const listUsers = async (
   project: Project,
-  { email, ...request }: PageRequest & { readonly email?: string | undefined },
+  { email, ids, ...request }: UsersRequest,
 ): Promise<Page<ManagedUser>> => {
   const users = await requireCollection(project, usersCollection);
   const records = userRecords(project);
-  const there = { isDeleted: { $ne: true } };
+  const there = { isDeleted: { $ne: true }, ...(ids && { _id: { $in: ids.map((id) => new ObjectId(id)) } }) };
   const show = (record: UserRecord) => toManagedUser(users, record);
   if (email === undefined) {
-    return findPage(records, there, request, { sort: { _id: -1 } }, show, () => estimateDocuments(project, users.name));
+    const count = ids ? undefined : () => estimateDocuments(project, users.name);
+    return findPage(records, there, request, { sort: { _id: -1 } }, show, count);
   }
   const beginning = { ...there, email: { $gte: email, $lt: email + lastCharacter } };
   return findPage(records, beginning, request, { sort: { email: 1, _id: 1 } }, show);

@@ -133,6 +133,24 @@ describe('reading end users', () => {
     }
   });
 
+  test('200 with the users of these ids; ids of others are left out', async () => {
+    const own = await newUsersProject({ owner: project.developer });
+    const made = [await own.newUser(), await own.newUser(), await own.newUser()].map(({ userId }) => userId);
+    const asked = [made[2]?.toUpperCase(), made[0], '0'.repeat(24)].join();
+    const { status, body } = await send<Listed>('GET', `?ids=${asked}`, undefined, own);
+    expect(status).toBe(200);
+    expect(body.data.total).toBe(2);
+    expect(body.data.items.map(({ _id }) => _id)).toEqual([made[2], made[0]]);
+    const page = await send<Listed>('GET', `?ids=${made.join()}&limit=2`, undefined, own);
+    expect(page.body.data).toMatchObject({ total: 3, items: [{ _id: made[2] }, { _id: made[1] }] });
+    const hundredAndOne = Array.from({ length: 101 }, () => '0'.repeat(24)).join();
+    for (const ids of ['', 'a', `${made[0]},`, hundredAndOne]) {
+      const answer = await send('GET', `?ids=${ids}`, undefined, own);
+      expect(answer, ids).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
+      expect(answer.body.message).toMatch(/^ids/);
+    }
+  });
+
   test.each(['email=', 'email=%20', `email=${'a'.repeat(255)}`, 'email=a&email=b', 'email[$ne]=a'])(
     '400 INVALID_QUERY for %s',
     async (query) => {
