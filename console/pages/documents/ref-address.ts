@@ -1,3 +1,4 @@
+import { usersCollection } from '../../../shared/collections/names.ts';
 import { cutText } from '../../../shared/core/text.ts';
 import { isId } from '../../ui/places.ts';
 
@@ -5,6 +6,9 @@ const texts = (document: object): readonly string[] =>
   Object.entries(document).flatMap(([key, value]) =>
     key !== '_id' && typeof value === 'string' && value ? [value] : [],
   );
+
+/** Users have no documents in the dashboard, but a page of their own. */
+export const isUsers = (collectionName: string): boolean => collectionName === usersCollection;
 
 /** The id in a reference: the id itself, or that of the populated document. */
 export const idIn = (value: unknown): string | undefined => {
@@ -20,4 +24,4 @@ export const nameOf = (document: object): string =>
 
 /** The address of a referenced document, in the view of `viewer` if one is given. */
 export const refAddress = (projectId: string, collectionName: string, id: string, viewer?: string): string =>
-  `/projects/${projectId}/${collectionName === 'users' ? 'users' : `documents/${encodeURIComponent(collectionName)}`}?open=${id}${viewer === undefined ? '' : `&as=${viewer}`}`;
+  `/projects/${projectId}/${isUsers(collectionName) ? 'users' : `documents/${encodeURIComponent(collectionName)}`}?open=${id}${viewer === undefined ? '' : `&as=${viewer}`}`;

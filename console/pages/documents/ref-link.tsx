@@ -6,9 +6,6 @@ import { idIn, nameOf, refAddress } from './ref-address.ts';
 import { RefPreview, RefTitle } from './ref-preview.tsx';
 import { viewerOf } from './viewer.ts';
 
-// Users have no documents in the dashboard.
-const hasDocuments = (collectionName: string): boolean => collectionName !== 'users';
-
 interface LinkProps {
   readonly collectionName: string;
   readonly id: string;
@@ -23,9 +20,7 @@ export const RefLink = ({ collectionName, id: text, ids }: LinkProps) => {
   const id = idIn(text);
   return id === undefined ? null : (
     <>
-      {hasDocuments(collectionName) && (
-        <RefTitle {...{ projectId, collectionName, id }} ids={ids ?? [id]} otherwise={null} />
-      )}{' '}
+      <RefTitle {...{ projectId, collectionName, id }} ids={ids ?? [id]} otherwise={null} />{' '}
       <a class="small" href={refAddress(projectId, collectionName, id, viewer)}>
         {t.documents.openRef(collectionName)}
       </a>
@@ -49,7 +44,6 @@ export const RefName = ({ collectionName, value, ids }: RefProps) => {
   const id = idIn(value);
   if (id === undefined) return null;
   if (typeof value === 'object' && value !== null) return <>{nameOf(value)}</>;
-  if (!hasDocuments(collectionName)) return <span class="mono">{id}</span>;
   return <RefTitle {...{ projectId, collectionName, id, ids }} />;
 };
 
@@ -67,7 +61,7 @@ export const RefCell = ({ short, ...props }: RefProps & { readonly short?: true 
   const begin = () => {
     clearTimeout(resting.current);
     resting.current = setTimeout(() => {
-      shown.value = hasDocuments(collectionName) && link.current?.isConnected === true;
+      shown.value = link.current?.isConnected === true;
     }, restMs);
   };
   const end = () => {

@@ -2,10 +2,12 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import type { Field } from '../../../shared/collections/collection.ts';
-import { useQuery } from '../../api/query.ts';
+import { type Known, useQuery } from '../../api/query.ts';
 import { t } from '../../text/words.ts';
+import { showBeside } from '../../ui/floating.ts';
+import { userName } from '../users/user-name.ts';
 import { Cell } from './cell.tsx';
-import { nameOf } from './ref-address.ts';
+import { isUsers, nameOf } from './ref-address.ts';
 import { viewerOf } from './viewer.ts';
 
 interface Target {
@@ -16,6 +18,9 @@ interface Target {
 
 /** One request names so many documents. */
 const chunk = 100;
+
+const chunkOf = (id: string, ids: readonly string[]): number =>
+  Math.floor(Math.max(0, ids.indexOf(id)) / chunk) * chunk;
 
 const usualNames = ['title', 'name', 'label', 'subject', 'email'];
 
@@ -33,7 +38,7 @@ interface TitleProps extends Target {
 
 const Titled = ({ id, ids, title, otherwise, ...place }: TitleProps & { readonly title: string | undefined }) => {
   const viewer = viewerOf(useLocation().query);
-  const from = Math.floor(Math.max(0, ids.indexOf(id)) / chunk) * chunk;
+  const from = chunkOf(id, ids);
   const query = {
     where: JSON.stringify({ _id: { $in: ids.slice(from, from + chunk) } }),
     limit: chunk,
@@ -46,37 +51,42 @@ const Titled = ({ id, ids, title, otherwise, ...place }: TitleProps & { readonly
   return name === undefined || name === id ? otherwise : <span>{name}</span>;
 };
 
-/** The title of a referenced document. Those with the same `ids` share one request. */
-export const RefTitle = (props: TitleProps) => {
-  const { projectId, collectionName, id } = props;
-  const otherwise = 'otherwise' in props ? props.otherwise : <span class="mono">{id}</span>;
+const DocumentTitle = (props: TitleProps) => {
+  const { projectId, collectionName, otherwise } = props;
   const { data } = useQuery('get-collection', { projectId, collectionName }).value;
   const title = data?.schema ? titleField(data.schema as readonly Field[]) : undefined;
   if (!data || (data.schema && title === undefined)) return otherwise;
-  return <Titled {...props} otherwise={otherwise} title={title} />;
+  return <Titled {...props} title={title} />;
+};
+
+const UserTitle = ({ projectId, id, ids, otherwise }: TitleProps) => {
+  const from = chunkOf(id, ids);
+  const query = { ids: ids.slice(from, from + chunk).join(), limit: chunk };
+  const { data } = useQuery('list-users', { projectId, query }).value;
+  const found = data?.items.find(({ _id }) => _id === id);
+  const name = found && userName(found);
+  return name === undefined || name === id ? otherwise : <span>{name}</span>;
+};
+
+/** The title of a referenced document. Those with the same `ids` share one request. */
+export const RefTitle = (props: TitleProps) => {
+  const otherwise = 'otherwise' in props ? props.otherwise : <span class="mono">{props.id}</span>;
+  const Title = isUsers(props.collectionName) ? UserTitle : DocumentTitle;
+  return <Title {...props} otherwise={otherwise} />;
 };
 
 const mostShown = 8;
-const gap = 4;
 
-/** The first fields of a referenced document, beside its link. */
-export const RefPreview = ({
-  id,
-  of,
-  name,
-  ...place
-}: Target & { readonly of: HTMLElement; readonly name: string }) => {
+interface PreviewProps extends Target {
+  readonly of: HTMLElement;
+  readonly name: string;
+}
+
+const Preview = ({ of, name, known }: PreviewProps & { readonly known: Known<object> }) => {
   const box = useRef<HTMLDivElement>(null);
-  const viewer = viewerOf(useLocation().query);
-  const { data, problem } = useQuery('get-project-document', { ...place, id, query: { view_as: viewer } }).value;
+  const { data, problem } = known;
   useLayoutEffect(() => {
-    if (!box.current) return;
-    box.current.showPopover();
-    const { left, top, bottom } = of.getBoundingClientRect();
-    const { style, offsetHeight, offsetWidth } = box.current;
-    const below = bottom + gap;
-    style.top = `${below + offsetHeight > innerHeight ? Math.max(gap, top - gap - offsetHeight) : below}px`;
-    style.left = `${Math.max(gap, Math.min(left, innerWidth - offsetWidth - gap))}px`;
+    if (box.current) showBeside(box.current, of);
   }, [of, data]);
   return (
     <div ref={box} id={name} class="menu preview" role="tooltip" popover="manual">
@@ -99,3 +109,21 @@ export const RefPreview = ({
     </div>
   );
 };
+
+const DocumentPreview = (props: PreviewProps) => {
+  const { projectId, collectionName, id } = props;
+  const viewer = viewerOf(useLocation().query);
+  const query = { view_as: viewer };
+  return (
+    <Preview {...props} known={useQuery('get-project-document', { projectId, collectionName, id, query }).value} />
+  );
+};
+
+const UserPreview = (props: PreviewProps) => {
+  const { projectId, id } = props;
+  return <Preview {...props} known={useQuery('get-user', { projectId, id }).value} />;
+};
+
+/** The first fields of a referenced document or user, beside its link. */
+export const RefPreview = (props: PreviewProps) =>
+  isUsers(props.collectionName) ? <UserPreview {...props} /> : <DocumentPreview {...props} />;

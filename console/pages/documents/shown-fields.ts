@@ -1,4 +1,5 @@
 import type { Collection, Field } from '../../../shared/collections/collection.ts';
+import { usersCollection } from '../../../shared/collections/names.ts';
 import { fieldsOf } from '../../../shared/collections/schema/field-path.ts';
 import type { FieldType } from '../../../shared/collections/schema/field-types.ts';
 import { memoizeByObject } from '../../../shared/core/cache.ts';
@@ -31,9 +32,14 @@ export const collectionOf = memoizeByObject(
     ({ ...collection, rls: { ...collection.rls, ownerField: collection.rls.ownerField ?? '' } }) as Collection,
 );
 
-/** The fields that the service validates, including the owner field of row security. */
+/** The fields that the service validates, including the owner field of row security, which names a user. */
 export const enforcedFields = (collection: Data<'get-collection'>): readonly Field[] => {
-  const known = rulesOf.get(collection) ?? fieldsOf(collectionOf(collection));
+  const { ownerField } = collection.rls;
+  const known =
+    rulesOf.get(collection) ??
+    fieldsOf(collectionOf(collection)).map((field) =>
+      field.key === ownerField && field.type === 'String' ? { ...field, ref: usersCollection } : field,
+    );
   rulesOf.set(collection, known);
   return known;
 };
