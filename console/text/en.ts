@@ -214,7 +214,10 @@ export const en = {
   documents: {
     choose: 'Choose',
     chooseOf: (collection: string) => `Choose from ${collection}`,
-    chooseHint: 'Part of a text, or an id',
+    chooseHint: (collection: string) =>
+      collection === 'users' ? 'Start of an email, or an id' : 'Part of a text, or an id',
+    refEmpty: (collection: string) => `${collection} has no documents yet.`,
+    refAdd: 'Add one in a new tab',
     none: 'No documents yet. Add one here or through the API.',
     noneFit: 'No documents match this filter.',
     new: 'New document',

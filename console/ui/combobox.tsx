@@ -33,8 +33,15 @@ export const useTyped = () => {
   return { typed, settled };
 };
 
-/** A text field above a list of matches: arrows move, Enter or a click chooses. The number of matches is read aloud. */
-export const Combobox = <T extends Choice>({ label, hint, typed, found: known, onChoose }: Props<T>) => {
+/**
+ * The properties of a text field with matches, and their list: arrows move, Enter or a click chooses. The number of
+ * matches is read aloud.
+ */
+export const useMatches = <T extends Choice>(
+  label: string,
+  known: readonly T[] | undefined,
+  onChoose: (choice: T) => void,
+) => {
   const id = useId();
   const moved = useSignal(0);
   const found = known ?? [];
@@ -47,25 +54,16 @@ export const Combobox = <T extends Choice>({ label, hint, typed, found: known, o
     if (step !== 0) moved.value = (chosen + step + found.length) % Math.max(1, found.length);
     else if (choice) onChoose(choice);
   };
-  return (
+  const field = {
+    role: 'combobox',
+    'aria-expanded': found.length > 0,
+    'aria-autocomplete': 'list',
+    autocomplete: 'off',
+    'aria-controls': id,
+    'aria-activedescendant': found.length > 0 ? `${id}-${chosen}` : undefined,
+  } as const;
+  const list = (
     <>
-      <input
-        class="input"
-        role="combobox"
-        aria-expanded={found.length > 0}
-        aria-autocomplete="list"
-        autocomplete="off"
-        aria-controls={id}
-        aria-activedescendant={found.length > 0 ? `${id}-${chosen}` : undefined}
-        aria-label={label}
-        placeholder={hint}
-        value={typed.value}
-        onInput={(event) => {
-          typed.value = event.currentTarget.value;
-          moved.value = 0;
-        }}
-        onKeyDown={onKeyDown}
-      />
       <div id={id} role="listbox" class="choices" aria-label={label}>
         {found.map((choice, at) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys.
@@ -85,6 +83,32 @@ export const Combobox = <T extends Choice>({ label, hint, typed, found: known, o
       <p role="status" class={known && found.length === 0 ? 'muted' : 'spoken'}>
         {known && t.table.found(found.length)}
       </p>
+    </>
+  );
+  const restart = () => {
+    moved.value = 0;
+  };
+  return { field, list, onKeyDown, restart };
+};
+
+/** A text field above a list of matches. */
+export const Combobox = <T extends Choice>({ label, hint, typed, found, onChoose }: Props<T>) => {
+  const { field, list, onKeyDown, restart } = useMatches(label, found, onChoose);
+  return (
+    <>
+      <input
+        {...field}
+        class="input"
+        aria-label={label}
+        placeholder={hint}
+        value={typed.value}
+        onInput={(event) => {
+          typed.value = event.currentTarget.value;
+          restart();
+        }}
+        onKeyDown={onKeyDown}
+      />
+      {list}
     </>
   );
 };

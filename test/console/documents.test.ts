@@ -166,14 +166,14 @@ describe('the documents of a collection', () => {
     await page.getByRole('link', { name: 'From JSON' }).waitFor();
     await page.keyboard.press('n');
     await page.getByRole('textbox', { name: 'views' }).fill('many');
-    await page.getByRole('textbox', { name: 'author' }).fill('nobody');
+    await page.getByRole('combobox', { name: 'author' }).fill('nobody');
     await page.getByRole('button', { name: 'Insert' }).last().click();
     await page.getByRole('alert').getByText('title is required').waitFor();
     await page.getByRole('alert').getByText('views must be a Number').waitFor();
     await page.getByRole('alert').getByText('author must be a Ref').waitFor();
     expect(await obstacles(page)).toEqual([]);
     await page.getByRole('textbox', { name: 'views' }).fill('99');
-    await page.getByRole('textbox', { name: 'author' }).fill('');
+    await page.getByRole('combobox', { name: 'author' }).fill('');
     await page.getByRole('textbox', { name: 'title' }).fill('Typed');
     await page.keyboard.press('Control+s');
     await page.getByRole('link', { name: 'Typed' }).waitFor();

@@ -3,7 +3,7 @@ import { access } from '../../text/access.ts';
 import { Button } from '../../ui/button.tsx';
 import { Choose } from '../../ui/choose.tsx';
 import { Combobox, useTyped } from '../../ui/combobox.tsx';
-import { ProblemNote } from '../../ui/problem-note.tsx';
+import { UsersProblem } from '../users/turn-on-accounts.tsx';
 import { userName } from '../users/user-name.ts';
 
 /** A user of the app: their id, and the name that the reader knows. */
@@ -35,7 +35,7 @@ export const UserSearch = ({
         found={found}
         onChoose={({ id, label }) => onChoose({ id, name: label })}
       />
-      {problem && <ProblemNote problem={problem} />}
+      <UsersProblem projectId={projectId} problem={problem} />
     </>
   );
 };

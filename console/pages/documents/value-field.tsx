@@ -9,6 +9,7 @@ import { Wrong } from '../../ui/wrong.tsx';
 import { boundHints, unitsFor } from '../schema/bounds-draft.ts';
 import { DateInput, localText, timeZone } from './date-input.tsx';
 import { FilePicker, holdsFile } from './file-picker.tsx';
+import { RefInput } from './ref-input.tsx';
 import { RefLink } from './ref-link.tsx';
 import { RefPicker } from './ref-picker.tsx';
 import type { ShownField } from './shown-fields.ts';
@@ -50,7 +51,7 @@ const choices = ({ rules }: ShownField, text: string): readonly string[] | undef
 
 /** The control for a value, by its type in the schema. */
 export const ValueInput = ({ field, text, empty, onType, id, described, invalid, name }: InputProps) => {
-  const { type, required, rules } = field;
+  const { type, required, rules, ref } = field;
   const allowed = type === 'Boolean' ? ['true', 'false'] : choices(field, text);
   const common = {
     id,
@@ -71,6 +72,8 @@ export const ValueInput = ({ field, text, empty, onType, id, described, invalid,
         ))}
       </select>
     );
+  if (ref !== undefined)
+    return <RefInput {...{ text, onType }} collectionName={ref} common={{ ...common, placeholder: empty }} />;
   const typed = {
     ...common,
     dir: 'auto',

@@ -1,11 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useLocation, useRoute } from 'preact-iso/router';
-import { turnOnAccounts } from '../../api/accounts.ts';
 import type { Item } from '../../api/rows.ts';
-import { inConsoleWords } from '../../text/hints.ts';
 import { users } from '../../text/users.ts';
 import { t } from '../../text/words.ts';
-import { Act } from '../../ui/act.tsx';
 import { addressWith } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -15,10 +12,10 @@ import { isId } from '../../ui/places.ts';
 import { SearchBox } from '../../ui/search-box.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { say } from '../../ui/toast.tsx';
 import { Cell } from '../documents/cell.tsx';
 import { Avatar } from './avatar.tsx';
 import { NewUser } from './new-user.tsx';
+import { TurnOnAccounts } from './turn-on-accounts.tsx';
 import { shownColumns } from './user-fields.ts';
 import { userName } from './user-name.ts';
 import { UserPanel } from './user-panel.tsx';
@@ -46,15 +43,7 @@ const columnsOf = (items: readonly User[], addressOf: (id: string) => string): r
 const NoAccounts = ({ projectId }: { readonly projectId: string }) => (
   <Page title={t.nav.users}>
     <Empty text={users.none} icon="users">
-      <Act
-        kind="main-act"
-        onAct={async () => {
-          const hints = await turnOnAccounts(projectId);
-          say(`${t.settings.saved} ${inConsoleWords(hints)}`);
-        }}
-      >
-        {t.firstSteps.accounts}
-      </Act>
+      <TurnOnAccounts projectId={projectId} />
     </Empty>
   </Page>
 );

@@ -1,0 +1,37 @@
+import { turnOnAccounts } from '../../api/accounts.ts';
+import type { Problem } from '../../api/problem.ts';
+import { users } from '../../text/users.ts';
+import { t } from '../../text/words.ts';
+import { Act } from '../../ui/act.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
+import { say } from '../../ui/toast.tsx';
+
+/** Turns user accounts on. Says which setting comes next, if one is missing. */
+export const TurnOnAccounts = ({ projectId }: { readonly projectId: string }) => (
+  <Act
+    kind="main-act"
+    onAct={async () => {
+      const hints = await turnOnAccounts(projectId);
+      say(hints.length > 0 ? users.onNext : users.on);
+    }}
+  >
+    {t.firstSteps.accounts}
+  </Act>
+);
+
+/** Why users cannot be listed: user accounts are off, or another error. */
+export const UsersProblem = ({
+  projectId,
+  problem,
+}: {
+  readonly projectId: string;
+  readonly problem: Problem | undefined;
+}) => {
+  if (problem?.code !== 'COLLECTION_NOT_FOUND') return problem ? <ProblemNote problem={problem} /> : null;
+  return (
+    <div class="note row">
+      <span>{users.off}</span>
+      <TurnOnAccounts projectId={projectId} />
+    </div>
+  );
+};
