@@ -11,7 +11,7 @@ export const rows = {
     columns: 'Columns',
     all: 'All fields',
     counted: (count: number, isFiltered: boolean, isSorted: boolean) =>
-      `${documents(count)}${isFiltered ? ' that match the filter' : ''}, oldest first.${isSorted ? ' The order of the list does not apply.' : ''}`,
+      `${documents(count)}${isFiltered ? ' that match the filter' : ''}, ${isSorted ? 'in the order of the list' : 'oldest first'}.`,
     search: 'Search words cannot be exported. Remove them, and use a filter instead.',
     unread: 'The filter has a part that is not valid. Remove it first.',
     chooseOne: 'Choose at least one field.',

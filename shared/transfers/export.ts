@@ -8,6 +8,7 @@ import type { JsonText } from '../core/json.ts';
 import { allOf, type Condition } from '../documents/query/condition.ts';
 import { requirePaths } from '../documents/query/list-query.ts';
 import { textOf, toProjection, type Wanted } from '../documents/query/projection.ts';
+import { parseSort, toMongoSort } from '../documents/query/sort.ts';
 import { parseWhere, toConditions } from '../documents/query/where.ts';
 import { managedBucket } from '../files/bucket.ts';
 import { onProject } from '../persistence/mongo.ts';
@@ -65,13 +66,21 @@ interface Source {
 /** The parts of each document, as a list with these `fields` returns them. */
 const wantedOf = ({ fields }: Pick<ExportRecord, 'fields'>): Wanted => ({ fields, meta: true });
 
-/** Starts at the last id, inclusive: a `$gt` comparison would skip ids of other types. */
+const byId = { _id: 1 } as const;
+
+/**
+ * Continues after the documents already written. By id it starts at the last one, inclusive: a `$gt` comparison would
+ * skip ids of other types.
+ */
+const orderOf = ({ sort, count, last }: ExportRecord) =>
+  sort === undefined
+    ? { sort: byId, hint: byId, ...(last ? { min: { _id: last._id } } : {}) }
+    : { sort: toMongoSort(parseSort(sort)), skip: count };
+
 const open = (db: Db, selection: Condition, record: ExportRecord) =>
   db.collection(record.collectionName).find(selection, {
     projection: toProjection(wantedOf(record)),
-    sort: { _id: 1 },
-    hint: { _id: 1 },
-    ...(record.last ? { min: { _id: record.last._id } } : {}),
+    ...orderOf(record),
     batchSize,
     maxTimeMS: readLimitMs,
     raw: true,
@@ -87,7 +96,7 @@ const whyNotFound = (error: unknown): TransferFailure | undefined => {
   if (!(error instanceof AppError)) return undefined;
   if (error.code === 'INVALID_REGEX') return new TransferFailure(error.message);
   return error.code === 'QUERY_TIMEOUT'
-    ? new TransferFailure('Finding the documents took too long. Use a simpler where, or export without it.')
+    ? new TransferFailure('Finding the documents took too long. Use a simpler where or sort, or export without them.')
     : undefined;
 };
 
@@ -103,7 +112,7 @@ const readOn = (
       for await (const batch of rawBatches(open(db, selection, record))) {
         for (const raw of batch) {
           const id = { _id: deserialize(raw)._id as unknown };
-          if (record.last && isSame(id, record.last)) continue;
+          if (record.sort === undefined && record.last && isSame(id, record.last)) continue;
           if (!take({ id, document: textOf(project, raw, wantedOf(record)) })) return false;
         }
       }
@@ -111,7 +120,7 @@ const readOn = (
     },
     readLimitMs,
   ).catch((error: unknown) => {
-    throw (record.where !== undefined && whyNotFound(error)) || error;
+    throw ((record.where ?? record.sort) !== undefined && whyNotFound(error)) || error;
   });
 
 /** Reads the next documents until they fill a part. Memory: one part and one batch of the database (16 MiB). */
@@ -137,7 +146,8 @@ const documentsPerScan = 20_000;
 const findColumns = async (source: Source, record: ExportRecord): Promise<ExportRecord> => {
   const columns = new Set(record.columns);
   let [count, last] = [0, record.last];
-  const end = await readOn(source, record, ({ id, document }) => {
+  const { sort: _, ...unsorted } = record;
+  const end = await readOn(source, unsorted, ({ id, document }) => {
     for (const name of fieldsIn(document)) columns.add(name);
     count += 1;
     last = id;
@@ -183,9 +193,12 @@ const framings = {
   csv: { between: '\n', after: '\n' },
 } satisfies Readonly<Record<ExportFormat, object>>;
 
+/** Without it Excel reads UTF-8 as the code page of the computer. */
+const byteOrderMark = '\ufeff';
+
 const beginningOf = ({ format, columns = [] }: ExportRecord): string => {
   if (format === 'json') return '[\n';
-  return format === 'csv' && columns.length > 0 ? `${csvHeader(columns)}\n` : '';
+  return format === 'csv' && columns.length > 0 ? `${byteOrderMark}${csvHeader(columns)}\n` : '';
 };
 
 /** An empty NDJSON or CSV file has no line end. */
@@ -265,6 +278,7 @@ export const runExport = async (claimed: ExportRecord, withinMs: number): Promis
 
 interface NewExport extends Pick<ExportRecord, 'format' | 'includeDeleted'> {
   readonly where?: Readonly<Record<string, unknown>> | undefined;
+  readonly sort?: string | undefined;
   readonly fields?: readonly string[] | undefined;
 }
 
@@ -272,8 +286,9 @@ interface NewExport extends Pick<ExportRecord, 'format' | 'includeDeleted'> {
 export const startExport = async (
   project: Project,
   collectionName: string,
-  { format, includeDeleted, where, fields: chosen }: NewExport,
+  { format, includeDeleted, where, sort, fields: chosen }: NewExport,
 ) => {
+  if (sort) parseSort(sort);
   if (where) parseWhere(await loadCollection(project, collectionName), where);
   const fields = chosen && requirePaths(chosen);
   const record: ExportRecord = {
@@ -283,6 +298,7 @@ export const startExport = async (
     format,
     includeDeleted,
     ...(where && { where: JSON.stringify(where) }),
+    ...(sort && { sort }),
     ...(fields && { fields }),
     ...(fields && format === 'csv' && { columns: fields, hasColumns: true }),
     count: 0,

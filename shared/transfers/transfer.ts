@@ -64,6 +64,8 @@ export interface ExportRecord extends Transfer {
   readonly includeDeleted: boolean;
   /** The condition as JSON, because MongoDB does not store its operators as names. */
   readonly where?: string;
+  /** As in a list; absent: by `_id`. */
+  readonly sort?: string;
   /** The paths to write; absent: all. */
   readonly fields?: readonly string[];
   /** CSV: the fields found so far. */
@@ -178,6 +180,7 @@ const named = ({ collectionName: collection, failure }: TransferRecord) => ({ co
 const exportFields = (record: ExportRecord) => ({
   ...viewOf(record, [...common, 'format', 'includeDeleted', 'count', 'bytes']),
   where: record.where === undefined ? null : (JSON.parse(record.where) as Readonly<Record<string, unknown>>),
+  sort: record.sort ?? null,
   fields: record.fields ?? null,
   ...named(record),
 });

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
@@ -31,7 +32,7 @@ beforeAll(async () => {
   }));
   await project.api('POST', '/api/data/posts/bulk', { body: documents });
   const where = encodeURIComponent('{"views":{"$gte":5}}');
-  opened = await openAs(browser, project.developer, `${base()}?where=${where}&columns=views,title`);
+  opened = await openAs(browser, project.developer, `${base()}?where=${where}&columns=views,title&sort=-views`);
 });
 
 afterAll(() => browser.close());
@@ -40,16 +41,18 @@ test('what the filter shows is exported with the chosen columns, past the page',
   const { page, problems } = opened;
   await page.getByRole('button', { name: 'Export', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Export' });
-  await dialog.getByText('55 documents that match the filter').waitFor();
+  await dialog.getByText('55 documents that match the filter, in the order of the list.').waitFor();
   expect(await obstacles(page)).toEqual([]);
   await dialog.getByRole('checkbox', { name: 'meta.source', exact: true }).check();
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     dialog.getByRole('button', { name: 'Export', exact: true }).click(),
   ]);
+  const path = await download.path();
+  expect((await readFile(path)).subarray(0, 3)).toEqual(Buffer.from('\ufeff'));
   const lines = (await text(await download.createReadStream())).trimEnd().split('\n');
   expect(lines).toHaveLength(56);
-  expect(lines.slice(0, 2)).toEqual(['views,title,meta.source', "5,'=post 5,x"]);
+  expect(lines.slice(0, 2)).toEqual(['views,title,meta.source', "59,'=post 59,x"]);
   await page.getByText('55 documents exported').waitFor();
   await dialog.waitFor({ state: 'detached' });
   expect(problems).toEqual([]);
@@ -66,7 +69,7 @@ test('all fields are exported as NDJSON', async () => {
     dialog.getByRole('button', { name: 'Export', exact: true }).click(),
   ]);
   const [first = ''] = (await text(await download.createReadStream())).split('\n');
-  expect(JSON.parse(first)).toMatchObject({ title: '=post 5', views: 5, meta: { source: 'x' } });
+  expect(JSON.parse(first)).toMatchObject({ title: '=post 59', views: 59, meta: { source: 'x' } });
   await dialog.waitFor({ state: 'detached' });
   expect(problems).toEqual([]);
 });

@@ -109,6 +109,7 @@ export const ExportForm = ({ query, parts, shown, fields, onClose, ...place }: P
       body: {
         format: format.value,
         ...(where !== undefined && { where: JSON.parse(where) as Where }),
+        ...(query.sort !== undefined && { sort: query.sort }),
         ...(!isAll.value && { fields: [...new Set(paths)] }),
       },
     });

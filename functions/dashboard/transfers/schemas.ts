@@ -19,6 +19,9 @@ export const NewExportBody = strictBody({
       v.metadata({ type: 'object', description: 'Only documents that meet this condition, as in a list.' }),
     ),
   ),
+  sort: v.optional(
+    v.pipe(v.string('must be a String'), v.metadata({ description: 'As in a list. Otherwise by `_id`.' })),
+  ),
   fields: v.optional(
     v.pipe(
       v.array(v.string('must be a list of field names'), 'must be a list of field names'),
@@ -95,6 +98,7 @@ const exportFields = {
       v.metadata({ description: 'Its condition.' }),
     ),
   ),
+  sort: v.nullable(v.string()),
   fields: v.nullable(v.array(v.string())),
   count: v.number(),
   bytes: v.number(),
