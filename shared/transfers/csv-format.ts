@@ -133,7 +133,7 @@ const ambiguous: Readonly<Partial<Record<Delimiter, RegExp>>> = {
 };
 
 /** Accepts a decimal comma unless commas separate columns. Throws 400 for ambiguous numbers. */
-const plainNumber = (name: string, cell: string, delimiter: Delimiter): string => {
+export const plainNumber = (name: string, cell: string, delimiter: Delimiter): string => {
   const text = cell.trim();
   if (delimiter === ',') return text;
   if (ambiguous[delimiter]?.test(text)) {

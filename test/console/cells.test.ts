@@ -58,6 +58,21 @@ test('arrow keys move between cells, F2 edits, Escape cancels', async () => {
   expect(await stored('status=paid')).toMatchObject([{ title: 'order 2' }]);
 });
 
+test('a decimal comma is accepted, and one that could separate thousands is not', async () => {
+  await cell(1, 2).dblclick();
+  const input = page.getByRole('textbox', { name: 'n', exact: true });
+  await input.fill('1,234');
+  await page.getByRole('alert').getByText('n: 1,234 is ambiguous').waitFor();
+  await input.fill('4,50');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => cell(1, 2).textContent()).toBe('4.5');
+  expect(await stored('n=4.5')).toMatchObject([{ title: 'order 2' }]);
+  await cell(1, 2).dblclick();
+  await input.fill('2');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => cell(1, 2).textContent()).toBe('2');
+});
+
 test('400 VALIDATION_FAILED is shown at the cell, which stays open', async () => {
   await cell(1, 2).dblclick();
   await page.getByRole('textbox', { name: 'n', exact: true }).fill('101');

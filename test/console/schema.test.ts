@@ -250,7 +250,7 @@ test('value limits are typed as plain text, survive a save, and apply to the for
   const state = page.getByRole('combobox', { name: 'state', exact: true });
   await expect.poll(() => state.locator('option').allTextContents()).toEqual([expect.any(String), 'draft', 'public']);
   const stock = page.getByRole('textbox', { name: 'stock', exact: true });
-  await stock.fill('2,5');
+  await stock.fill('2,5,1');
   await page.getByText('stock must be a Number, for example 2.5').waitFor();
   expect(await page.getByRole('textbox', { name: 'title', exact: true }).getAttribute('maxlength')).toBe('5');
   await page.getByText('must match the pattern ^[a-z]+$').waitFor();

@@ -49,6 +49,15 @@ describe('filters of a list', () => {
     expect(Object.keys(kept).every((name) => ['sort', 'page', 'open'].includes(name))).toBe(true);
   });
 
+  test('take a decimal comma as a CSV file does', () => {
+    const typed = (text: string) => filterOf(samples, [{ field: 'n', operator: '$gt', text }]);
+    expect(asJson(whereText([{ filter: typed('4,50') }]))).toEqual({ n: { $gt: 4.5 } });
+    expect(asJson(whereText([{ filter: typed('1.234,5') }]))).toEqual({ n: { $gt: 1234.5 } });
+    expect(() => typed('1,234')).toThrow(/ambiguous/);
+    const list = filterOf(samples, [{ field: 'n', operator: '$in', text: '4,50' }]);
+    expect(asJson(whereText([{ filter: list }]))).toEqual({ n: { $in: [4, 50] } });
+  });
+
   test('stay unchanged when they cannot be parsed', () => {
     const query = { n_gte: 'many', where: '{"n":{"$foo":1}}', t: 'a' };
     const parts = partsOf(samples, query);

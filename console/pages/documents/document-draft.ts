@@ -1,6 +1,7 @@
 import { systemFields } from '../../../shared/collections/collection.ts';
 import { fieldTypes, withArticle } from '../../../shared/collections/schema/field-types.ts';
 import { parseJsonValue } from '../../../shared/core/json.ts';
+import { plainNumber } from '../../../shared/transfers/csv-format.ts';
 import { t } from '../../text/words.ts';
 import type { ShownField } from './shown-fields.ts';
 
@@ -79,8 +80,9 @@ const valueIn = ({ key, type }: ShownField, text: string): unknown => {
   if (json === 'string') return text;
   if (json === 'boolean') return text === 'true';
   if (json !== 'number') return parseJsonValue(text);
-  const value = /^-?[\d.]/.test(text) ? Number(text) : Number.NaN;
-  // A browser's number input would drop the comma of 2,5 without a word.
+  // As in a file with tabs: no comma separates columns, so that 2,5 has decimals.
+  const plain = plainNumber(key, text, '\t');
+  const value = /^-?[\d.]/.test(plain) ? Number(plain) : Number.NaN;
   if (!Number.isFinite(value)) throw new Error(`${key} must be ${withArticle(type)}, for example 2.5`);
   return value;
 };

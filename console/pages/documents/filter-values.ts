@@ -3,6 +3,7 @@ import { typeAt } from '../../../shared/collections/schema/field-path.ts';
 import { type FieldType, fieldTypes, isNumber } from '../../../shared/collections/schema/field-types.ts';
 import { comparedTypeAt, type Operator, type ParsedFilter } from '../../../shared/documents/query/filter.ts';
 import { parseWhere } from '../../../shared/documents/query/where.ts';
+import { plainNumber } from '../../../shared/transfers/csv-format.ts';
 
 /** A condition as it is typed. */
 export interface Condition {
@@ -78,7 +79,8 @@ const isText = (operator: Operator): boolean => ofTexts.includes(operator);
 const operandOf = (type: FieldType | undefined, operator: Operator, text: string): unknown => {
   if (isText(operator)) return text;
   if (operator === '$exists' || operator === '$size') return json(text);
-  if (!isListed(operator)) return scalarOf(type, text);
+  // In a list, a comma separates the values.
+  if (!isListed(operator)) return scalarOf(type, type && isNumber(type) ? plainNumber('value', text, '\t') : text);
   const listed = text.trimStart().startsWith('[') ? json(text) : undefined;
   return Array.isArray(listed) ? listed : text.split(',').map((one) => scalarOf(type, one.trim()));
 };
