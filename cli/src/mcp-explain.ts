@@ -16,7 +16,7 @@ const fixes: Readonly<Record<string, string>> = {
   NOT_OWNER: `The document belongs to another user. ${rules}`,
   ORIGIN_NOT_ALLOWED: 'Add the origin of the page to the setting allowedDomains.',
   RLS_REQUIRED:
-    'A publishable key can write only with row security. Turn it on for the collection, or use the secret key.',
+    'A publishable key can write only with row security. From a server, send the secret key. From an app, turn row security on and send the access token of a signed-in user.',
   RULE_DENIED: `A rule of the collection denied it. Compare what the user sent with the rules. ${rules}`,
   SECRET_KEY_REQUIRED: 'Send this request from a server with the secret key.',
   TOKEN_INVALID: "The user's access token has expired or ended. Refresh it, or sign in again.",

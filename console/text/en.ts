@@ -440,6 +440,8 @@ export const en = {
       `The log has no request ${id}. It keeps the newest 1,000 rejected requests with a key of this project, for 7 days.`,
     change: 'What to change',
     field: (name: string) => `Field ${name}`,
+    sendSecret: 'From a server: send the secret key (Settings · Keys)',
+    sendToken: 'From an app: sign a user in, and send their access token',
     tryRules: 'Try the rules with this operation and user',
     docs: (code: string) => `What ${code} means`,
     repeat: 'As curl',

@@ -55,7 +55,7 @@ export const statusOf = {
   PUBLISHABLE_KEY_REQUIRED: 403, // The route needs the publishable key.
   ORIGIN_NOT_ALLOWED: 403, // The page is not on a domain that the project allows. Add the domain to `allowedDomains`.
   USERS_RESERVED: 403, // The collection `users` is only available under `/api/userAuth`.
-  RLS_REQUIRED: 403, // The publishable key cannot write to a collection without row security. Turn it on, or write from your server.
+  RLS_REQUIRED: 403, // The publishable key cannot write to a collection without row security. From a server, send the secret key. From an app, turn row security on, sign a user in, and send their token.
   RULE_DENIED: 403, // A rule of the collection does not allow the write. The message names the rule.
   DIRECTORY_OFF: 403, // Users of this project cannot find each other. Set `directory` in the project's settings.
   RULE_LIMIT: 403, // A rule would have to look at more than 10,000 values. Use a narrower rule.

@@ -104,7 +104,11 @@ test('an open request links to the field, rule or key to change, and can be copi
   const ofWrite = panelOf('403 RLS_REQUIRED');
   await ofWrite.getByRole('link', { name: 'posts · Access · Signed-in users can write their own documents' }).waitFor();
   await ofWrite.getByRole('region', { name: 'As curl' }).waitFor();
-  expect(await ofWrite.getByText('Replace the placeholders').count()).toBe(0);
+  await ofWrite.getByRole('link', { name: 'From a server: send the secret key (Settings · Keys)' }).waitFor();
+  const token = ofWrite.getByRole('link', { name: 'From an app: sign a user in, and send their access token' });
+  expect(await token.getAttribute('href')).toBe(`/projects/${project.id}/api?open=sign-in`);
+  expect(await ofWrite.getByRole('region', { name: 'As curl' }).textContent()).toContain('Bearer ACCESS_TOKEN');
+  await ofWrite.getByText('Replace the placeholders').waitFor();
 
   await page.goto(addressOf('?open=request-of-a-rule'));
   const ofRule = panelOf('403 RULE_DENIED');

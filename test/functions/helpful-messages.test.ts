@@ -54,7 +54,7 @@ describe('an error says what to do:', () => {
 
   test('403 names the setting, in the same words for one document and many, when row security is off', async () => {
     const options = { key: project.publishableKey, headers: { origin: own } };
-    const message = /row-level security.*off in "notes".*rls\.enabled/;
+    const message = /row-level security.*off in "notes".*secret key.*rls\.enabled.*sign a user in.*token/;
     for (const [path, body] of [
       ['/api/data/notes', { text: 'a' }],
       ['/api/data/notes/bulk', [{ text: 'a' }]],

@@ -10,7 +10,7 @@ import { Snippet } from '../../ui/snippet.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Waiting } from '../../ui/waiting.tsx';
 import { codeOf } from '../api/code.ts';
-import { type Rejected, whatToChange } from './what-to-change.ts';
+import { needsUser, type Rejected, whatToChange } from './what-to-change.ts';
 
 /** Placeholders of a path: `:collection` is known, others are not logged. */
 const pathOf = (path: string, collection: string | undefined): string =>
@@ -19,7 +19,8 @@ const pathOf = (path: string, collection: string | undefined): string =>
   );
 
 /** The request as a command. The log has no values, so that keys, ids and contents are placeholders. */
-const curlOf = ({ route, key, userId, fields, collection }: Rejected, publishableKey: string): string => {
+const curlOf = (rejected: Rejected, publishableKey: string): string => {
+  const { route, key, fields, collection } = rejected;
   const [method = 'GET', path = '/'] = route.split(' ');
   const sent = fields.filter((field) => /^\w+$/.test(field));
   const body =
@@ -39,16 +40,18 @@ const curlOf = ({ route, key, userId, fields, collection }: Rejected, publishabl
     'curl',
     example,
     { api: service().api, publishableKey },
-    key === 'secret' ? 'secret' : userId ? 'user' : 'publishable',
+    key === 'secret' ? 'secret' : needsUser(rejected) ? 'user' : 'publishable',
   );
 };
 
 /** True if the command has placeholders: a key or token, an id, or a value. */
-const isIncomplete = ({ route, key, userId, collection }: Rejected, code: string): boolean =>
-  key === 'secret' ||
-  Boolean(userId) ||
+const isIncomplete = (rejected: Rejected, code: string): boolean =>
+  rejected.key === 'secret' ||
+  needsUser(rejected) ||
   code.includes('…') ||
-  [...route.matchAll(/:(\w+)/g)].some(([, name]) => name !== 'collection' || collection === undefined);
+  [...rejected.route.matchAll(/:(\w+)/g)].some(
+    ([, name]) => name !== 'collection' || rejected.collection === undefined,
+  );
 
 const Facts = ({ projectId, rejected }: { readonly projectId: string; readonly rejected: Rejected }) => {
   const { at, route, status, code, message, fields, key, userId, address, requestId, collection, effect } = rejected;

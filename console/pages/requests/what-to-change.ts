@@ -50,6 +50,19 @@ const settings: Readonly<Record<string, Setting>> = {
   HOSTED_FILES_ONLY: 'connections',
 };
 
+/** What to send instead, and where it is found. */
+const sent: Readonly<Record<string, readonly (readonly [below: string, label: string])[]>> = {
+  RLS_REQUIRED: [
+    ['/settings/keys', t.requests.sendSecret],
+    ['/api?open=sign-in', t.requests.sendToken],
+  ],
+  TOKEN_MISSING: [['/api?open=sign-in', t.requests.sendToken]],
+};
+
+/** True if the same request needs the token of a user to succeed. */
+export const needsUser = ({ code, userId }: Rejected): boolean =>
+  Boolean(userId) || code === 'RLS_REQUIRED' || code === 'TOKEN_MISSING';
+
 const areas: Readonly<Record<string, readonly [below: string, label: string]>> = {
   COLLECTION_NOT_FOUND: ['/new-collection', t.nav.newCollection],
   TEMPLATE_NOT_FOUND: ['/mail/templates', t.mail.parts.templates],
@@ -100,6 +113,7 @@ export const whatToChange = (projectId: string, rejected: Rejected): readonly Pl
     ...(setting
       ? [{ href: `${base}/settings/${setting}`, label: `${t.nav.settings} · ${t.settings.parts[setting]}` }]
       : []),
+    ...(sent[code] ?? []).map(([below, label]) => ({ href: base + below, label })),
     ...(area ? [{ href: base + area[0], label: area[1] }] : []),
   ];
 };

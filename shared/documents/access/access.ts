@@ -47,7 +47,7 @@ export const notOwner = (): AppError =>
 export const securityRequired = (collection: string): AppError =>
   new AppError(
     'RLS_REQUIRED',
-    `A publishable key writes only with row-level security, which is off in "${collection}". Turn it on (rls.enabled of the collection), or write from your server with the secret key.`,
+    `A publishable key writes only with row-level security, which is off in "${collection}". From a server, send the secret key instead. From an app, turn it on (rls.enabled of the collection), sign a user in, and send their access token as "Authorization: Bearer <token>".`,
   );
 
 /**
