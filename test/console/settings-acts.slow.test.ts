@@ -33,8 +33,16 @@ describe('actions on project settings in the console', () => {
     await shown.getByText(project.publishableKey).waitFor();
     await page.getByRole('button', { name: 'Rotate publishable key' }).click();
     const dialog = page.getByRole('dialog');
+    const until = async () => Date.parse((await dialog.locator('time').getAttribute('datetime')) ?? '');
+    const [planned, hour] = [await until(), 3_600_000];
+    expect(Math.round((planned - Date.now()) / hour)).toBe(24);
+    await dialog.getByRole('textbox').fill('0');
+    await dialog.getByText('The old key stops working immediately.').waitFor();
+    await dialog.getByRole('textbox').fill('2');
     await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
     await dialog.getByText('This is the new key.').waitFor();
+    await dialog.getByText('The old key works until').waitFor();
+    expect(Math.round((planned - (await until())) / hour)).toBe(22);
     const key = (await dialog.getByRole('region', { name: 'Publishable key' }).textContent()) ?? '';
     await dialog.getByRole('button', { name: 'Close' }).click();
     await shown.getByText(key).waitFor();

@@ -9,10 +9,30 @@ import { Dialog, OnceDialog } from '../../ui/dialog.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
+import { Moment } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
 import type { SettingsProps } from './settings.tsx';
 
 type KeyType = 'publishable' | 'secret';
+
+const maxGraceHours = 168;
+
+/** Until when the old key works. */
+const OldKey = ({ until, none }: { readonly until: number; readonly none: string }) => (
+  <p role="status">
+    {until <= Date.now() ? (
+      none
+    ) : (
+      <>
+        {t.keys.until}{' '}
+        <strong>
+          <Moment at={new Date(until).toISOString()} />
+        </strong>
+        .
+      </>
+    )}
+  </p>
+);
 
 const Rotate = ({
   projectId,
@@ -24,11 +44,12 @@ const Rotate = ({
   readonly onClose: () => void;
 }) => {
   const { draft, set } = useDraft({ graceHours: '24' });
-  const made = useSignal<Data<'rotate-key'> | undefined>(undefined);
+  const made = useSignal<(Data<'rotate-key'> & { readonly until: number }) | undefined>(undefined);
+  const graceHours = Number(draft.value.graceHours);
+  const until = Date.now() + graceHours * 3_600_000;
   const submit = async () => {
-    made.value = (
-      await request('rotate-key', { projectId, body: { type, graceHours: Number(draft.value.graceHours) } })
-    ).data;
+    const { data } = await request('rotate-key', { projectId, body: { type, graceHours } });
+    made.value = { ...data, until: Date.now() + graceHours * 3_600_000 };
   };
   const title = t.keys.rotate(t.keys[type]);
   if (made.value) {
@@ -37,6 +58,7 @@ const Rotate = ({
       <>
         <p>{type === 'secret' ? t.keys.madeSecret : t.keys.made}</p>
         <Snippet code={key} label={t.keys[type]} />
+        <OldKey until={made.value.until} none={t.keys.ended} />
       </>
     );
     return type === 'secret' ? (
@@ -58,15 +80,18 @@ const Rotate = ({
     <Dialog title={title} onClose={onClose}>
       <Form act={t.keys.act} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
         {(wrong) => (
-          <Field
-            label={t.keys.grace}
-            hint={t.keys.graceWhy}
-            required
-            pattern="\d{1,3}"
-            value={draft.value.graceHours}
-            onInput={set('graceHours')}
-            wrong={wrong('graceHours')}
-          />
+          <>
+            <Field
+              label={t.keys.grace}
+              hint={t.keys.graceWhy}
+              required
+              pattern="\d{1,3}"
+              value={draft.value.graceHours}
+              onInput={set('graceHours')}
+              wrong={wrong('graceHours')}
+            />
+            {graceHours >= 0 && graceHours <= maxGraceHours && <OldKey until={until} none={t.keys.endsNow} />}
+          </>
         )}
       </Form>
     </Dialog>
