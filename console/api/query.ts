@@ -123,10 +123,14 @@ const wholeOf = (path: string): string =>
 /** How far above a written path a list or record can show it: `…/members` for `…/members/{id}/…`. */
 const stepsAbove = 2;
 
+const isAbove = (path: string, written: string, steps: number): boolean =>
+  written.startsWith(`${path}/`) && written.slice(path.length).split('/').length - 1 <= steps;
+
 const isConcerned = (path: string, written: string): boolean => {
   const changed = wholeOf(written);
   if (path === changed || path.startsWith(`${changed}/`)) return true;
-  return written.startsWith(`${path}/`) && written.slice(path.length).split('/').length - 1 <= stepsAbove;
+  // The list of collections has the number of their documents.
+  return isAbove(path, written, stepsAbove) || isAbove(path, changed, 1);
 };
 
 /** Reloads the entries that are shown and forgets the others. */

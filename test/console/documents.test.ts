@@ -116,12 +116,17 @@ describe('the documents of a collection', () => {
     await page.keyboard.press('Control+s');
     await page.getByRole('link', { name: 'Good morning' }).waitFor();
     await page.getByRole('button', { name: 'Actions' }).last().click();
+    const counted = async () =>
+      Number(await page.locator('.counted').filter({ hasText: 'posts' }).locator('.count').textContent());
+    const before = await counted();
     await page.getByRole('button', { name: 'Delete Del' }).click();
     const undo = page.getByRole('button', { name: 'Undo' });
     await undo.hover();
     await page.getByText('No documents match this filter.').waitFor();
+    await expect.poll(counted).toBe(before - 1);
     await undo.click();
     await page.getByRole('link', { name: 'Good morning' }).waitFor();
+    await expect.poll(counted).toBe(before);
     expect(await documentsOf('views=0')).toMatchObject([{ title: 'Good morning' }]);
     expect(problems).toEqual([]);
   });
