@@ -105,7 +105,8 @@ describe('files in the console', () => {
     await project.api('PATCH', '/api/storage/file', { body: { path: filePath, visibility: 'private' } });
     await page.reload();
     await page.getByRole('button', { name: 'List' }).click();
-    await page.getByRole('row').filter({ hasText: 'private' }).getByRole('link', { name: 'notes.txt' }).click();
+    await page.getByRole('row').filter({ hasText: 'Public' }).first().waitFor();
+    await page.getByRole('row').filter({ hasText: 'Private' }).getByRole('link', { name: 'notes.txt' }).click();
     await page.getByText('Only a signed link opens it').waitFor();
     const shown = page.getByRole('region', { name: 'What is in notes.txt' });
     await expect.poll(() => shown.textContent()).toBe('for few');
