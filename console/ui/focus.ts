@@ -23,9 +23,11 @@ export const useKeptFocus = (part: RefObject<HTMLElement | null>): void => {
     const look = ({ target }: Event) => {
       isIn.current = target instanceof Node && shown.contains(target);
     };
-    const keep = new MutationObserver(() => {
+    const focus = () => {
       if (isIn.current && document.activeElement === document.body) shown.focus({ preventScroll: true });
-    });
+    };
+    // Not immediately: between the blur of a field and the focus of the next one, no element has the focus.
+    const keep = new MutationObserver(() => setTimeout(focus));
     keep.observe(shown, { childList: true, subtree: true });
     addEventListener('focusin', look);
     addEventListener('pointerdown', look);

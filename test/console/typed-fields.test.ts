@@ -55,6 +55,12 @@ test('tags are added by Enter and comma, removed by their button and by Backspac
   await page.keyboard.press('Enter');
   await page.keyboard.press('Backspace');
   await page.getByRole('button', { name: 'Remove a from tags' }).click();
+  // Tab adds one, too, and the focus moves to the next control.
+  await tags.fill('by tab');
+  await page.keyboard.press('Tab');
+  await page.getByText('by tab').first().waitFor();
+  await expect.poll(() => page.locator('form :focus').count()).toBe(1);
+  await page.getByRole('button', { name: 'Remove by tab from tags' }).click();
   expect(await obstacles(page)).toEqual([]);
   await page.keyboard.press('Control+s');
   await page.getByText('Saved', { exact: true }).last().waitFor();
