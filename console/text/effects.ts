@@ -63,14 +63,17 @@ export const effects = {
   lacks: {
     ref: 'This needs a Ref field that points to another collection. Add one on the page Schema.',
     from: 'This needs a Ref field that points to another collection. Add one on the page Schema.',
-    to: 'This needs a field of a fitting type for the result. Add one on the page Schema.',
-    field: 'The schema has no field of the needed type. Add one on the page Schema.',
+    to: 'This needs a field of a fitting type for the result.',
+    field: 'This needs a field of a fitting type.',
     first: 'This needs two Number fields. Add them on the page Schema.',
     second: 'This needs two Number fields. Add them on the page Schema.',
     template: 'This project has no email templates. Create one on the page Mail.',
   },
-  replaces: (field: string, from: string) =>
-    `Users can no longer set ${field}: it always gets the value of ${from}. For a field of its own, add one on the page Schema.`,
+  counted: (ref: string) =>
+    `It counts documents that are created, deleted or restored from now on. A change of ${ref} does not move the count.`,
+  onSchema: 'Add one on the page Schema.',
+  addField: (key: string, type: string, collection: string) => `Add ${key} (${type}) to ${collection}`,
+  replaces: (field: string, from: string) => `Users can no longer set ${field}: it always gets the value of ${from}.`,
   unbounded: (field: string) =>
     `${field} has no minimum, so it can become negative. Set its minimum to 0 in its schema.`,
   tried: {

@@ -125,6 +125,36 @@ describe('the effects of a collection', () => {
     expect(opened.problems).toEqual([]);
   });
 
+  test('offer to create the field that a template lacks', async () => {
+    const name = { key: 'name', type: 'String' };
+    await project.addCollection({ name: 'makers', schema: [name] });
+    await project.addCollection({ name: 'goods', schema: [{ key: 'maker', type: 'Ref', ref: 'makers' }, name] });
+    const schemaIn = async (collection: string) => {
+      const path = `/api/projects/${project.id}/collections/${collection}`;
+      return (await project.developer.dashboard<{ data: { schema: unknown } }>('GET', path)).body.data.schema;
+    };
+    await page.goto(page.url().replace('/orders/', '/goods/'));
+    await page.getByRole('button', { name: 'Keep a counter' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('This needs a field of a fitting type.').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add goodsCount (Number) to makers' }).click();
+    const preview = dialog.getByRole('region', { name: 'JSON of the effect' });
+    await preview.getByText('"goodsCount": 1').or(preview.getByText('{"goodsCount":1}')).waitFor();
+    await dialog.getByText('A change of maker does not move the count.').waitFor();
+    expect(await schemaIn('makers')).toMatchObject([name, { key: 'goodsCount', type: 'Number' }]);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Copy a field' }).click();
+    await dialog.getByText('Users can no longer set name').waitFor();
+    await dialog.getByRole('button', { name: 'Add makerName (String) to goods' }).click();
+    await dialog.getByText('Users can no longer set makerName').waitFor();
+    expect(await schemaIn('goods')).toMatchObject([{ key: 'maker' }, name, { key: 'makerName', type: 'String' }]);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.goto(page.url().replace('/goods/', '/orders/'));
+    await page.getByRole('listitem', { name: 'Effect 2', exact: true }).waitFor();
+    expect(opened.problems).toEqual([]);
+  });
+
   test('stay reachable as JSON, and errors and hints are shown at the effect they name', async () => {
     await press('Edit as JSON: effect 2');
     const editor = effect(2).getByRole('textbox', { name: 'Effect 2 as JSON' });

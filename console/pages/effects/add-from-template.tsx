@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { Collection, EffectInput } from '../../../shared/collections/collection.ts';
 import { useEvery } from '../../api/query-every.ts';
+import { request } from '../../api/request.ts';
 import { effects as texts } from '../../text/effects.ts';
 import { t } from '../../text/words.ts';
+import { Act } from '../../ui/act.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
@@ -88,23 +90,23 @@ const Questions = ({
 };
 
 const TemplateDialog = ({
+  projectId,
   id,
   sources,
   roomFor,
   onAdd,
   onClose,
-}: Pick<Props, 'roomFor' | 'onAdd'> & {
+}: Pick<Props, 'projectId' | 'roomFor' | 'onAdd'> & {
   readonly id: TemplateId;
   readonly sources: TemplateSources;
   readonly onClose: () => void;
 }) => {
   const given = useSignal<Values>({});
   const filled = fillTemplate(id, sources, given.value);
-  const { effects, lacks } = filled;
+  const { effects, lacks, newField } = filled;
   const values: Values = Object.fromEntries(filled.questions.map(({ name, value }) => [name, value]));
   const open = lacks === undefined ? unbounded(id, sources, values) : undefined;
-  const isCopy = id === 'copy' && lacks === undefined;
-  const replaced = isCopy && values.to !== values.from?.split('.').at(-1) ? values.to : undefined;
+  const replaced = id === 'copy' && lacks === undefined ? values.to : undefined;
   const hasRoom = roomFor(effects);
   const [title, what] = texts.templates[id];
   return (
@@ -132,8 +134,26 @@ const TemplateDialog = ({
                 }}
               />
             ) : (
-              <p class="note warning">{texts.lacks[lacks as keyof typeof texts.lacks]}</p>
+              <p class="note warning">
+                {texts.lacks[lacks as keyof typeof texts.lacks]}{' '}
+                {!newField && (lacks === 'to' || lacks === 'field') && texts.onSchema}
+              </p>
             )}
+            {newField && (
+              <div class="row">
+                <Act
+                  onAct={async () => {
+                    const { collection, field } = newField;
+                    const body = { schema: [...(collection.schema ?? []), field] };
+                    await request('update-collection', { projectId, collectionName: collection.name, body });
+                    given.value = { ...values, [id === 'copy' || id === 'total' ? 'to' : 'field']: field.key };
+                  }}
+                >
+                  {texts.addField(newField.field.key, newField.field.type, newField.collection.name)}
+                </Act>
+              </div>
+            )}
+            {id === 'counter' && lacks === undefined && <p class="note warning">{texts.counted(values.ref ?? '')}</p>}
             {open && <p class="note warning">{texts.unbounded(open)}</p>}
             {replaced && <p class="note warning">{texts.replaces(replaced, values.from ?? '')}</p>}
             {lacks === undefined && (
@@ -184,6 +204,7 @@ export const AddFromTemplate = ({ projectId, collection, known, roomFor, onAdd, 
       {isFull && <p class="muted">{texts.full}</p>}
       {chosen.value && (
         <TemplateDialog
+          projectId={projectId}
           id={chosen.value}
           sources={{ collection, known, mails }}
           roomFor={roomFor}

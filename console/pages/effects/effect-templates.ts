@@ -233,21 +233,62 @@ const answered = ({ questions }: Template, sources: TemplateSources, given: Valu
   return { values, asked };
 };
 
+/** A field that a template would need, and its collection. */
+interface NewField {
+  readonly collection: Collection;
+  readonly field: Pick<Field, 'key' | 'type' | 'ref' | 'items' | 'fields' | 'min'>;
+}
+
+/** The key, or the key after a prefix if the collection has such a field. */
+const freeKey = (collection: Collection, key: string, prefix: string): string =>
+  schemaOf(collection).some((field) => field.key === key) ? `${prefix}${key[0]?.toUpperCase()}${key.slice(1)}` : key;
+
+const withField = (collection: Collection | undefined, field: NewField['field']): NewField | undefined =>
+  collection && !schemaOf(collection).some(({ key }) => key === field.key) ? { collection, field } : undefined;
+
+/** The field to add for the value of a copied one, or the number that a template lacks. */
+const newFieldOf = (
+  id: TemplateId,
+  sources: TemplateSources,
+  { ref, from = '' }: Values,
+  lacks: string | undefined,
+): NewField | undefined => {
+  const { collection } = sources;
+  const target = targetOf(sources, ref);
+  if (id === 'copy') {
+    const [via = '', name] = from.split('.');
+    const source = targetOf(sources, via);
+    const field = source && schemaOf(source).find(({ key }) => key === name);
+    if (!field) return undefined;
+    const { key, type, ref: to, items, fields } = field;
+    const more = { ...(to && { ref: to }), ...(items && { items }), ...(fields && { fields }) };
+    return withField(collection, { key: freeKey(collection, key, via), type, ...more });
+  }
+  if (id === 'total' && lacks === 'to') return withField(collection, { key: 'total', type: 'Number' });
+  if (lacks !== 'field') return undefined;
+  if (id === 'counter') return withField(target, { key: `${collection.name}Count`, type: 'Number' });
+  return id === 'stock' ? withField(target, { key: 'stock', type: 'Number', min: 0 }) : undefined;
+};
+
 /** A template as far as it is filled in. */
 export interface FilledTemplate {
   readonly questions: readonly (Question & { readonly value: string })[];
   /** The first question without a possible answer; `undefined` if each has one. */
   readonly lacks: string | undefined;
   readonly effects: readonly EffectInput[];
+  /** A field that can be added for it. */
+  readonly newField: NewField | undefined;
 }
 
 export const fillTemplate = (id: TemplateId, sources: TemplateSources, given: Values): FilledTemplate => {
   const template = templates[id];
   const { values, asked } = answered(template, sources, given);
+  const lacks = asked.find(({ options }) => options?.length === 0)?.name;
   return {
     questions: asked.map((question) => ({ ...question, value: values[question.name] ?? '' })),
-    lacks: asked.find(({ options }) => options?.length === 0)?.name,
+    lacks,
     effects: template.make(sources, values),
+    newField: newFieldOf(id, sources, values, lacks),
   };
 };
 
