@@ -22,7 +22,14 @@ export const useReadFile = (): ReadFile => ({
 const load = () => Promise.all([import('./table-file.ts'), import('./guess-fields.ts')]);
 
 /** Asks for a CSV or JSON file, and shows its first rows with the types guessed from its values. */
-export const FromFile = ({ read: { table, columns } }: { readonly read: ReadFile }) => {
+export const FromFile = ({
+  read: { table, columns },
+  onFile,
+}: {
+  readonly read: ReadFile;
+  /** Called with the name of a file that can be read. */
+  readonly onFile?: (name: string) => void;
+}) => {
   const input = useRef<HTMLInputElement>(null);
   const over = useSignal(false);
   const busy = useSignal(false);
@@ -38,6 +45,7 @@ export const FromFile = ({ read: { table, columns } }: { readonly read: ReadFile
       if (found.rows.length === 0) throw new Error(words.file.noRows);
       table.value = found;
       columns.value = columnsOf(found);
+      onFile?.(file.name);
     } catch (error) {
       wrong.value = words.file.unread(error instanceof Error ? error.message : String(error));
       if (Object.keys(chosen).length === 0) table.value = undefined;

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso/router';
 import { noRowSecurity } from '../../../shared/collections/collection.ts';
+import { isCollectionName } from '../../../shared/collections/names.ts';
 import { type FieldProblem, Problem, problemOf } from '../../api/problem.ts';
 import { request } from '../../api/request.ts';
 import { service } from '../../api/service.ts';
@@ -58,6 +59,11 @@ export const NewCollection = () => {
     fields.value = draftOf(templates[chosen].schema).map(asNew);
     kind.value = templates[chosen].access;
     if (draft.value.name === '') draft.value = { ...draft.value, name: chosen };
+  };
+  /** Suggests the name of the file, without its ending, if a collection can have it. */
+  const nameAfter = (fileName: string): void => {
+    const name = fileName.replace(/\.[^.]*$/, '').replaceAll(/[^A-Za-z0-9]+/g, '_');
+    if (draft.value.name === '' && isCollectionName(name)) draft.value = { ...draft.value, name };
   };
   const fileSchema = async () => {
     const table = file.table.value;
@@ -150,7 +156,7 @@ export const NewCollection = () => {
                 />
                 {way.value === 'file' && (
                   <>
-                    <FromFile read={file} />
+                    <FromFile read={file} onFile={nameAfter} />
                     <p class="muted">{words.file.imports}</p>
                   </>
                 )}
