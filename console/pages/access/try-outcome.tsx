@@ -13,6 +13,8 @@ const Mark = ({ outcome }: { readonly outcome: Outcome }) => (
   </Badge>
 );
 
+const isUnknown = ({ outcome, of }: OutcomeNode): boolean => outcome === 'unknown' || of.some(isUnknown);
+
 const Node = ({ node }: { readonly node: OutcomeNode }) => (
   <li>
     <div class="outcome">
@@ -50,6 +52,6 @@ export const TryOutcome = ({
         </ul>
       </div>
     ))}
-    {rules.length > 0 && <p class="small muted">{access.tried.unknownWhy}</p>}
+    {rules.some(({ node }) => isUnknown(node)) && <p class="small muted">{access.tried.unknownWhy}</p>}
   </div>
 );

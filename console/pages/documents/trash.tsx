@@ -61,7 +61,7 @@ export const Trash = () => {
             {t.trash.restore}
           </Act>
           <ConfirmedAct
-            kind="plain"
+            kind="danger"
             act={t.trash.forever}
             text={t.trash.foreverText}
             name={String(_id)}

@@ -1,4 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals';
+import { Fragment } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import { type FieldProblem, type Problem, problemOf } from '../../api/problem.ts';
 import { request } from '../../api/request.ts';
@@ -136,9 +137,11 @@ const Conflict = ({
           <li key={`${field} ${message}`}>
             <span class="mono">{field}</span>: {message}{' '}
             {examples.map((id, place) => (
-              <a key={id} href={`${base}?open=${id}`} target="_blank" rel="noreferrer">
-                {words.example(place + 1)}
-              </a>
+              <Fragment key={id}>
+                <a href={`${base}?open=${id}`} target="_blank" rel="noreferrer">
+                  {words.example(place + 1)}
+                </a>{' '}
+              </Fragment>
             ))}
           </li>
         ))}
