@@ -477,7 +477,7 @@ export const en = {
     noRejected: 'None in the last 7 days.',
     latestUsers: 'Newest users',
     noUsers: 'No users yet.',
-    newest: 'Newest document of each large collection',
+    newest: 'Newest document of each collection',
     noDocuments: 'No documents yet.',
     slowest: 'Slowest queries of today and yesterday, and their missing indexes',
     errors: 'Errors (4xx/5xx)',

@@ -48,7 +48,7 @@ describe('overview of a project with documents', () => {
     await expect.poll(() => requests.locator('strong').textContent()).toMatch(/^[1-9]/);
     const errors = page.getByRole('link').filter({ hasText: 'Errors today (4xx, 5xx)' });
     await expect.poll(() => errors.locator('strong').textContent()).toMatch(/^[1-9]/);
-    const newest = page.locator('section').filter({ hasText: 'Newest document of each large collection' });
+    const newest = page.locator('section').filter({ hasText: 'Newest document of each collection' });
     await newest.getByRole('link', { name: 'Hello' }).waitFor();
     const chart = page.getByRole('figure').filter({ hasText: 'Requests of 30 days' });
     const day = chart.getByRole('link', { name: `${dayBefore(3)}: 3, 1 errors` });

@@ -1,4 +1,6 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { useQuery } from '../../api/query.ts';
 import { useEvery } from '../../api/query-every.ts';
 import { t } from '../../text/words.ts';
@@ -53,10 +55,22 @@ const None = ({ text }: { readonly text: string }) => <p class="muted">{text}</p
 const textAt = (document: Readonly<Record<string, unknown>>, key: string): string => String(document[key]);
 
 /** The newest document of a collection. */
-const Newest = ({ projectId, collectionName }: { readonly projectId: string; readonly collectionName: string }) => {
+const Newest = ({
+  projectId,
+  collectionName,
+  onKnown,
+}: {
+  readonly projectId: string;
+  readonly collectionName: string;
+  readonly onKnown: (createdAt: string) => void;
+}) => {
   const base = `/projects/${projectId}/documents/${collectionName}`;
   const { data } = useQuery('list-project-documents', { projectId, collectionName, query: { limit: 1 } }).value;
   const first = data && 'items' in data ? data.items[0] : undefined;
+  const createdAt = typeof first?.createdAt === 'string' ? first.createdAt : undefined;
+  useEffect(() => {
+    if (createdAt !== undefined) onKnown(createdAt);
+  }, [createdAt]);
   if (!first) return null;
   const id = textAt(first, '_id');
   return (
@@ -64,24 +78,27 @@ const Newest = ({ projectId, collectionName }: { readonly projectId: string; rea
       <span>
         <a href={`${base}?open=${id}`}>{nameOf(first)}</a> <span class="muted">{collectionName}</span>
       </span>
-      {typeof first.createdAt === 'string' && (
+      {createdAt !== undefined && (
         <span class="small muted">
-          <Time at={first.createdAt} />
+          <Time at={createdAt} />
         </span>
       )}
     </li>
   );
 };
 
-/** The latest rejected requests and sign-ups, and the newest document of the largest collections. */
+/** The latest rejected requests and users, and the newest document of the largest collections, newest first. */
 export const Latest = ({ projectId }: { readonly projectId: string }) => {
   const base = `/projects/${projectId}`;
   const rejected = useQuery('list-refusals', latestRejected(projectId)).value.data?.items;
   const users = useQuery('list-users', latestUsers(projectId)).value;
+  /** When the newest document of a collection was created. */
+  const created = useSignal<Readonly<Record<string, string>>>({});
   const collections = (useEvery('list-collections', { projectId }).data ?? [])
     .filter(({ name, documents }) => name !== 'users' && documents !== null && documents > 0)
     .sort((a, b) => (b.documents ?? 0) - (a.documents ?? 0))
-    .slice(0, shownCollections);
+    .slice(0, shownCollections)
+    .sort((a, b) => (created.value[b.name] ?? '').localeCompare(created.value[a.name] ?? ''));
   return (
     <div class="charts">
       <Card title={t.summary.rejected} href={`${base}/requests`}>
@@ -114,7 +131,14 @@ export const Latest = ({ projectId }: { readonly projectId: string }) => {
         ) : (
           <ul class="latest">
             {collections.map(({ name }) => (
-              <Newest key={name} projectId={projectId} collectionName={name} />
+              <Newest
+                key={name}
+                projectId={projectId}
+                collectionName={name}
+                onKnown={(at) => {
+                  created.value = { ...created.peek(), [name]: at };
+                }}
+              />
             ))}
           </ul>
         )}
