@@ -125,8 +125,9 @@ export const en = {
     title: 'Account',
     signOut: 'Sign out',
     themes: { system: 'System', light: 'Light', dark: 'Dark' },
-    unverified: 'Verify your email to invite others.',
-    resend: 'Send the email again',
+    unverified: (email: string) =>
+      `Open the link in the email to ${email}. You need it to invite others and to send emails.`,
+    resend: 'Send again',
     thisOne: 'This one',
     changePassword: 'Change the password',
     currentPassword: 'Current password',

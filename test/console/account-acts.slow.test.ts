@@ -23,9 +23,12 @@ describe('developer account in the console', () => {
     await page.getByLabel('Password').fill('long enough for all');
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByText('A project holds one app').waitFor();
+    await page.getByText(`Open the link in the email to ${email}.`).waitFor();
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByRole('status').getByText(email).waitFor();
     await page.goto(urlOf('/account'));
     await page.getByRole('main').getByText(email).waitFor();
-    await page.getByText('Verify your email to invite others.').waitFor();
+    await page.getByText('You need it to invite others').waitFor();
     expect(problems).toEqual([]);
   });
 

@@ -82,7 +82,7 @@ describe('account page in the console', () => {
   test('button sends the verification email again', async () => {
     const other = await newDeveloper('pro', { isVerified: false });
     const { page, problems } = await openAs(browser, other, '/account');
-    await page.getByRole('button', { name: 'Send the email again' }).click();
+    await page.getByRole('button', { name: 'Send again' }).click();
     await page.getByText("we've sent an email with a link and a code").waitFor();
     expect(problems).toEqual([]);
   });

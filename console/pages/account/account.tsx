@@ -18,6 +18,7 @@ import { Switch } from '../../ui/switch.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
+import { Unverified } from '../../ui/unverified.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { SecondFactor } from './second-factor.tsx';
 import { Tokens } from './tokens.tsx';
@@ -127,19 +128,7 @@ export const Account = () => {
         <p>
           {who.email} <Badge>{who.plan}</Badge>
         </p>
-        {!who.emailVerified && (
-          <div class="note measure">
-            <p>{t.account.unverified}</p>
-            <Act
-              onAct={async () => {
-                await request('resend-developer-verification', { body: { email: who.email } });
-                say(t.reset.asked(who.email));
-              }}
-            >
-              {t.account.resend}
-            </Act>
-          </div>
-        )}
+        <Unverified />
         <section class="card stack">
           <h2>{t.account.changePassword}</h2>
           <div class="measure">

@@ -2,6 +2,7 @@ import { useRoute } from 'preact-iso/router';
 import { t } from '../../text/words.ts';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { Unverified } from '../../ui/unverified.tsx';
 import { Audiences } from './audiences.tsx';
 import { Broadcasts } from './broadcasts.tsx';
 import { MailLogs } from './mail-logs.tsx';
@@ -31,6 +32,7 @@ export const Mail = () => {
         present={`${base}/${present}`}
         tabs={(Object.keys(parts) as Part[]).map((name) => [`${base}/${name}`, t.mail.parts[name]])}
       />
+      <Unverified />
       <Part projectId={projectId} />
     </Page>
   );

@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { List, useListPage } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { Unverified } from '../../ui/unverified.tsx';
 import { NewProject } from './new-project.tsx';
 
 type Project = Item<'list-projects'>;
@@ -64,6 +65,7 @@ export const Projects = () => {
   );
   return (
     <Page title={t.projects.title} acts={data?.total !== 0 && button}>
+      <Unverified />
       <List
         row="list-projects"
         input={{}}

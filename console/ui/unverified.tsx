@@ -1,0 +1,28 @@
+import { useQuery } from '../api/query.ts';
+import { request } from '../api/request.ts';
+import { developer } from '../api/session.ts';
+import { t } from '../text/words.ts';
+import { Act } from './act.tsx';
+import { say } from './toast.tsx';
+
+const Asking = () => {
+  const { data } = useQuery('get-developer', {}).value;
+  if (!data || data.emailVerified) return null;
+  const { email } = data;
+  return (
+    <div class="note row">
+      <span>{t.account.unverified(email)}</span>
+      <Act
+        onAct={async () => {
+          await request('resend-developer-verification', { body: { email } });
+          say(t.reset.asked(email));
+        }}
+      >
+        {t.account.resend}
+      </Act>
+    </div>
+  );
+};
+
+/** Asks developers to verify their address, with a button that sends the email again; nothing if it is verified. */
+export const Unverified = () => (developer.value?.emailVerified === false ? <Asking /> : null);
