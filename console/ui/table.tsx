@@ -105,13 +105,18 @@ export const Table = <T,>({
     if ((event.target as Element).closest('[data-edits]') === null || isTouch(event)) open();
     else if (!isSecondClick(event.detail)) opening.current = setTimeout(open, doubleClickMs);
   };
+  /** The cell of the first click. The panel that it opens can move another cell below the second one. */
+  const clicked = useRef('');
   const cellProps = (key: string, column: string) =>
     editing && {
       tabIndex: -1,
       'data-edits': editing.can(column) ? '' : undefined,
+      onClick: ({ detail }: MouseEvent) => {
+        if (!isSecondClick(detail)) clicked.current = `${key} ${column}`;
+      },
       onDblClick: () => {
         clearTimeout(opening.current);
-        if (editing.can(column)) editing.onBegin(key, column);
+        if (editing.can(column) && clicked.current === `${key} ${column}`) editing.onBegin(key, column);
       },
       onKeyDown: (event: KeyboardEvent) => {
         if (isTyping(event.target)) return;
