@@ -56,7 +56,7 @@ const Ticked = ({ place, ids, onTick, rules, fields, matching }: Ticking) => {
     onTick(new Set());
   };
   return (
-    <div class="row note" role="status">
+    <div class="row note ticked" role="status">
       <strong>{all ? rows.many.allTicked(all.total, all.capped) : t.table.ticked(ids.length)}</strong>
       {matching && !all && (
         <Button
@@ -240,12 +240,6 @@ export const DocumentsTable = ({
   };
   return (
     <div ref={box} class="stack">
-      {!isReadOnly && ids.length > 0 && (
-        <Ticked
-          {...{ place, ids, onTick, rules, fields }}
-          matching={ids.length === items?.length && matching && matching.total > ids.length ? matching : undefined}
-        />
-      )}
       <Table
         label={place.collectionName}
         columns={columns}
@@ -256,6 +250,13 @@ export const DocumentsTable = ({
         {...(!isReadOnly && { ticked: new Set(ids), onTick, editing })}
         frozen={layout.frozen}
       />
+      {/* Below, so that the rows do not move while they are ticked. */}
+      {!isReadOnly && ids.length > 0 && (
+        <Ticked
+          {...{ place, ids, onTick, rules, fields }}
+          matching={ids.length === items?.length && matching && matching.total > ids.length ? matching : undefined}
+        />
+      )}
     </div>
   );
 };
