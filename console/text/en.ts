@@ -22,6 +22,7 @@ export const en = {
     save: 'Save',
     undo: 'Undo',
     typeText: (name: string) => `Type ${name}`,
+    otherName: (name: string) => `That is not the name. Type ${name}.`,
     open: 'Open',
     edit: 'Edit',
     menu: 'Actions',

@@ -73,6 +73,9 @@ describe('actions on a collection', () => {
     expect(await row('one').getByRole('cell').first().textContent()).toBe('one');
     const one = await row('one').getByRole('cell').nth(1).textContent();
     await row('one').getByRole('button', { name: 'Delete permanently' }).click();
+    await dialog().getByRole('textbox').fill('two');
+    await button('Delete permanently', dialog()).click();
+    await dialog().getByRole('alert').getByText('That is not the name.').waitFor();
     await confirmAct(page, 'Delete permanently', one ?? '');
     await row('one').waitFor({ state: 'detached' });
     await button('Empty the trash').click();
