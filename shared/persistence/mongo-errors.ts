@@ -96,6 +96,12 @@ const takenTexts = (field: string) =>
       }
     : { message: `${field} already exists; its value must be unique.`, short: `${field} already exists` };
 
+/** 409 for a value, or a list of values, that another document has. */
+export const takenValue = (field: string): AppError => {
+  const { message, short } = takenTexts(field);
+  return new AppError('DUPLICATE_VALUE', message, { errors: [{ field, message: short }] });
+};
+
 /** 409 for a duplicate key (11000), with the field and, for several documents, the document's index. */
 const duplicateValue = (error: MongoServerError): AppError => {
   const failed = error instanceof MongoBulkWriteError ? [error.writeErrors].flat()[0] : undefined;
@@ -141,7 +147,5 @@ export const mongoFailure = (error: unknown): Error => {
 export const writeFailure = (failed: WriteError, document?: unknown): Error => {
   if (failed.code !== 11000) return mongoFailure(new MongoServerError({ message: '', code: failed.code }));
   const list = listInText(failed.errmsg ?? '');
-  const field = list ?? fieldInText(failed, document) ?? 'value';
-  const { message, short } = takenTexts(field);
-  return new AppError('DUPLICATE_VALUE', message, { errors: [{ field, message: short }] });
+  return takenValue(list ?? fieldInText(failed, document) ?? 'value');
 };

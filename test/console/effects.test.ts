@@ -179,6 +179,29 @@ describe('the effects of a collection', () => {
     expect(opened.problems).toEqual([]);
   });
 
+  test('dry run shows what happens at the times of a document', async () => {
+    const at = { at: 'publishAt', where: { title: 'Soon' }, set: { isPublic: true } };
+    const schema = [
+      { key: 'title', type: 'String' },
+      { key: 'isPublic', type: 'Boolean' },
+      { key: 'publishAt', type: 'Date' },
+    ];
+    await project.addCollection({ name: 'posts', schema, effects: [at, { ...at, where: { title: 'Other' } }] });
+    await project.api('POST', '/api/data/posts', { body: { title: 'Soon', publishAt: '2100-01-02T03:04:00Z' } });
+    await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/posts/effects`);
+    const run = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Dry run' }) });
+    const result = run.getByRole('status');
+    await run.getByRole('button', { name: 'Run', exact: true }).click();
+    await result.getByText('Runs at its time').first().waitFor();
+    await run.getByLabel('If this document is').selectOption('at');
+    await run.getByText('Effects at a time run with the rights of the owner').waitFor();
+    await run.getByRole('button', { name: 'Run', exact: true }).click();
+    await result.getByText('Condition not met').waitFor();
+    expect(await result.textContent()).toMatch(/Due:\s+2100-01-02.*isPublic:\s+true/s);
+    expect(await result.textContent()).not.toContain('The write would succeed');
+    expect(await obstacles(page)).toEqual([]);
+  });
+
   test('name what a template needs', async () => {
     await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/products/effects`);
     await page.getByRole('button', { name: 'Copy a field' }).click();

@@ -2,6 +2,7 @@ import type { Collection, EffectInput } from '../../../shared/collections/collec
 import type { Data } from '../../api/rows.ts';
 import { effects as texts } from '../../text/effects.ts';
 import { Badge } from '../../ui/badge.tsx';
+import { Moment } from '../../ui/time.tsx';
 import { Explained } from '../access/explained.tsx';
 import { effectSentences } from './effect-sentences.ts';
 
@@ -16,6 +17,8 @@ const kinds = {
   skipped: undefined,
   otherWrite: undefined,
   notReached: 'warning',
+  noDate: undefined,
+  ran: undefined,
 } as const;
 
 const Value = ({ value }: { readonly value: unknown }) =>
@@ -76,19 +79,24 @@ const Did = ({ tried }: { readonly tried: TriedEffect }) => (
 export const TriedEffects = ({
   tried: { refused, effects: found },
   effects,
+  isTimed,
   collection,
   known,
 }: {
   readonly tried: Tried;
   readonly effects: readonly EffectInput[];
+  /** It shows what happens at the times that the document has. */
+  readonly isTimed: boolean;
   readonly collection: Collection;
   readonly known: readonly Collection[];
 }) => (
   <div class="stack" role="status">
-    <p>
-      <Badge kind={refused ? 'danger' : 'good'}>{refused ? texts.tried.rejected : texts.tried.passes}</Badge>{' '}
-      {refused && texts.tried.returns(refused.status, refused.code)}
-    </p>
+    {!isTimed && (
+      <p>
+        <Badge kind={refused ? 'danger' : 'good'}>{refused ? texts.tried.rejected : texts.tried.passes}</Badge>{' '}
+        {refused && texts.tried.returns(refused.status, refused.code)}
+      </p>
+    )}
     {refused && <p>{refused.message}</p>}
     {found.every(({ state }) => state === 'otherWrite') && <p class="muted">{texts.tried.nothing}</p>}
     <ol class="outcomes">
@@ -97,12 +105,17 @@ export const TriedEffects = ({
           <div class="row">
             <h3>{texts.number(place + 1)}</h3>
             <Badge kind={kinds[tried.state]}>
-              {effects[place]?.at ? texts.tried.timed : texts.tried.states[tried.state]}
+              {effects[place]?.at && tried.state === 'otherWrite' ? texts.tried.timed : texts.tried.states[tried.state]}
             </Badge>
           </div>
           <p class="small muted">
             <Explained sentences={[effectSentences(effects[place] ?? {}, collection, known).when]} />
           </p>
+          {tried.runsAt !== undefined && (
+            <p>
+              {texts.tried.runsAt} <Moment at={tried.runsAt} />
+            </p>
+          )}
           <Did tried={tried} />
         </li>
       ))}

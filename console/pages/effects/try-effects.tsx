@@ -22,7 +22,14 @@ interface Props {
   readonly effectsNow: () => readonly EffectInput[];
 }
 
+const operations = [...effectEvents, 'at'] as const;
 const shownDocuments = 5;
+
+interface Result {
+  readonly tried: Tried;
+  readonly effects: readonly EffectInput[];
+  readonly isTimed: boolean;
+}
 
 /** The newest documents; `undefined` until they are known. */
 const useDocuments = (projectId: string, { name: collectionName, schema }: Collection) => {
@@ -43,10 +50,10 @@ export const TryEffects = ({ projectId, collection, known, effectsNow }: Props) 
   const { draft, set } = useDraft({ operation: 'create', documentId: '', document: '{}', changes: '{}' });
   const user = useSignal<ChosenUser | undefined>(undefined);
   const picked = useSignal<string | undefined>(undefined);
-  const result = useSignal<{ readonly tried: Tried; readonly effects: readonly EffectInput[] } | undefined>(undefined);
+  const result = useSignal<Result | undefined>(undefined);
   const found = useDocuments(projectId, collection);
   const newest = found ?? [];
-  const operation = effectEvents.find((each) => each === draft.value.operation) ?? 'create';
+  const operation = operations.find((each) => each === draft.value.operation) ?? 'create';
   const documents = [
     ...(picked.value && !newest.some(([id]) => id === picked.value) ? [[picked.value, picked.value] as const] : []),
     ...newest,
@@ -65,12 +72,12 @@ export const TryEffects = ({ projectId, collection, known, effectsNow }: Props) 
       body: {
         operation,
         effects,
-        ...(user.value && { userId: user.value.id }),
+        ...(user.value && operation !== 'at' && { userId: user.value.id }),
         ...(isTyped ? { document: objectIn(document, 'document', texts.tried.noObject) } : { documentId }),
         ...(operation === 'update' && { changes: objectIn(changes, 'changes', texts.tried.noObject) }),
       },
     });
-    result.value = { tried: data, effects };
+    result.value = { tried: data, effects, isTimed: operation === 'at' };
   };
   return (
     <section class="card try">
@@ -83,7 +90,7 @@ export const TryEffects = ({ projectId, collection, known, effectsNow }: Props) 
               <Select
                 label={texts.tried.operation}
                 value={operation}
-                options={effectEvents.map((each) => [each, texts.tried.operations[each]])}
+                options={operations.map((each) => [each, texts.tried.operations[each]])}
                 onInput={set('operation')}
               />
               {documents.length > 0 ? (
@@ -129,14 +136,18 @@ export const TryEffects = ({ projectId, collection, known, effectsNow }: Props) 
                   wrong={wrong('changes')}
                 />
               )}
-              <UserPicker
-                projectId={projectId}
-                user={user.value}
-                none={texts.tried.server}
-                onChoose={(chosen) => {
-                  user.value = chosen;
-                }}
-              />
+              {operation === 'at' ? (
+                <p class="muted">{texts.tried.byOwner}</p>
+              ) : (
+                <UserPicker
+                  projectId={projectId}
+                  user={user.value}
+                  none={texts.tried.server}
+                  onChoose={(chosen) => {
+                    user.value = chosen;
+                  }}
+                />
+              )}
             </>
           )}
         </Form>

@@ -193,7 +193,7 @@ export const TrialAnswer = success(
 );
 
 export const EffectTrialBody = strictBody({
-  operation: v.picklist(effectEvents, `must be one of ${effectEvents.join(', ')}`),
+  operation: v.picklist([...effectEvents, 'at'], `must be one of ${effectEvents.join(', ')}, at`),
   documentId: v.optional(text),
   document: v.optional(anyDocument),
   changes: v.optional(anyDocument),
@@ -217,7 +217,8 @@ export const EffectTrialAnswer = success(
     effects: v.array(
       v.object({
         at: v.string(),
-        state: v.picklist(['runs', 'refused', 'skipped', 'otherWrite', 'notReached']),
+        state: v.picklist(['runs', 'refused', 'skipped', 'otherWrite', 'notReached', 'noDate', 'ran']),
+        runsAt: v.optional(v.pipe(v.date(), v.metadata({ description: 'When an effect at a time runs.' }))),
         set: TriedFields,
         writes: v.array(
           v.object({

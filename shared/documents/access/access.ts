@@ -26,6 +26,8 @@ export interface AccessContext extends CollectionAccess {
   readonly runsOnlySets?: true;
   /** Of a dry run. */
   readonly onEffect?: EffectListener;
+  /** The time of a dry run, in ms, if it is not now. */
+  readonly time?: number;
 }
 
 /** The error of a request that needs a user (401). */

@@ -178,7 +178,7 @@ const bindComparison = async (node: RuleComparison, binding: Binding, outer: Out
       return values ? withValues(node, values) : constant(node.at, 'unknown');
     }
     case 'now':
-      return withValues(node, [new Date(clock.now() + operand.ms)]);
+      return withValues(node, [new Date((binding.time ?? clock.now()) + operand.ms)]);
     case 'from':
       return bindFrom(node, operand, binding, candidatesOf(node, outer.prefix, outer.subject));
     case 'doc': {

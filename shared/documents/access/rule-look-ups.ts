@@ -31,6 +31,8 @@ export interface Binding {
   readonly document?: JsonObject | undefined;
   /** The document before the write, in `update.after`. */
   readonly stored?: JsonObject | undefined;
+  /** In ms, if it is not now. */
+  readonly time?: number | undefined;
 }
 
 export const constant = (at: string, outcome: Outcome): RuleNode => ({ kind: 'constant', at, outcome });

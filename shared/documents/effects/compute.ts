@@ -21,6 +21,8 @@ export interface EffectSources {
   readonly stored?: EffectSource | undefined;
   /** The caller's record; `undefined` without a user. */
   readonly user: JsonObject | undefined;
+  /** In ms, if it is not now. */
+  readonly time?: number | undefined;
   /** The target of a Ref; `undefined` if it is missing, trashed or hidden from the caller. */
   readonly targetOf: (collection: string, id: string) => EffectSource | undefined;
 }
@@ -137,7 +139,7 @@ export const compute = (expression: Expression, field: string, sources: EffectSo
     case 'literal':
       return expression.value;
     case 'now':
-      return new Date(clock.now() + expression.ms).toISOString();
+      return new Date((sources.time ?? clock.now()) + expression.ms).toISOString();
     case 'doc':
       return readDoc(expression, sources);
     case 'stored':

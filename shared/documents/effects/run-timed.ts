@@ -10,7 +10,8 @@ import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import type { Project } from '../../projects/project.ts';
 import { isHooked, wakeWebhookWorker } from '../../webhooks/events.ts';
 import { effectsOf, type KnownEffects } from '../access/rules-of.ts';
-import { pauseMs, runTimedEffect, type TimedEffect } from '../store/timed-effect.ts';
+import { runTimedEffect } from '../store/timed-effect.ts';
+import { pauseMs, type TimedEffect, timedEffects } from '../store/timed-run.ts';
 
 const pageSize = 100;
 const concurrency = 4;
@@ -76,12 +77,8 @@ export const runTimedEffects = async (project: Project, collection: Collection, 
   if (dueFields(collection).length === 0) return true;
   const all = await knownEffects(project, collection);
   if (!all) return true;
-  const { effects, known } = all;
-  const timed = effects.flatMap((effect, number) =>
-    effect.due ? [{ project, collection, known, effect, number, due: effect.due }] : [],
-  );
   const ended: Ended[] = [];
-  for (const each of timed) ended.push(await runAll(each, end));
+  for (const each of timedEffects(project, collection, all)) ended.push(await runAll(each, end));
   const isFound = ended.some(({ found }) => found > 0);
   if (isFound && collection.feed?.on && isHooked(project, 'document')) await wakeWebhookWorker(project.id);
   return ended.every(({ isDone }) => isDone);

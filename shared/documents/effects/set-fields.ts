@@ -46,7 +46,7 @@ export const runsEffects = (context: AccessContext, event: SetEvent): boolean =>
   setsFields(context, event) || (!context.runsOnlySets && sendsMail(context.collection, event));
 
 const holds = async (
-  { project, caller, collection }: AccessContext,
+  { project, caller, collection, time }: AccessContext,
   known: KnownEffects['known'],
   rule: RuleNode | undefined,
   document: JsonObject | undefined,
@@ -54,7 +54,7 @@ const holds = async (
 ): Promise<boolean> => {
   if (!rule || !document) return true;
   const user = await userOf(project, caller, known, needsRecord([rule]));
-  const bound = await bind(rule, { project, caller, collection, known, user, document, stored });
+  const bound = await bind(rule, { project, caller, collection, known, user, document, stored, time });
   return decide(bound, { document, user, ...(stored && { stored }) }) === true;
 };
 
@@ -81,7 +81,7 @@ export const sourcesFor = async (
   parts: readonly Expression[],
   documents: readonly Document[],
 ): Promise<(subject: EffectSubject) => EffectSources> => {
-  const { project, caller } = context;
+  const { project, caller, time } = context;
   const paths = parts.flatMap((part) => (part.kind === 'user' ? [part.path] : []));
   const needsUser = paths.some((path) => path !== '_id');
   const [targets, user, unreadable] = await Promise.all([
@@ -93,6 +93,7 @@ export const sourcesFor = async (
     own: sourceOf(unreadable, document),
     stored: stored && sourceOf(unreadable, stored),
     user,
+    time,
     targetOf: (collection, id) => targets.get(collection)?.get(id),
   });
 };

@@ -1,30 +1,36 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { ObjectId } from 'mongodb';
 import { type Collection, systemFields } from '../../collections/collection.ts';
 import { activeCollections } from '../../collections/collection-record.ts';
-import { type EffectEvent, effectFields } from '../../collections/effects/effect.ts';
+import { type Effect, type EffectEvent, effectFields } from '../../collections/effects/effect.ts';
 import { effectList, parseEffects } from '../../collections/effects/parse-effects.ts';
 import { byName } from '../../collections/rules/check-rules.ts';
 import { rightsOf } from '../../collections/schema/field-rights.ts';
 import { isTrashed } from '../../collections/trash-conditions.ts';
-import { AppError, type ErrorDetail, isClientError, statusOf } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { findAnyTemplate } from '../../mail/templates/templates.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import type { AccessContext, EffectListener } from '../access/access.ts';
 import { effectsOf } from '../access/rules-of.ts';
 import { type Document, documentId, documentNotFound, type JsonObject, withoutHidden } from '../document.ts';
-import { type PreviewedWrite, previewWrite } from '../store/batch-check.ts';
 import type { BatchWrite } from '../store/batch-writes.ts';
-import { runCause } from '../store/effect-writes.ts';
+import { PreviewedDocuments, previewWrite } from '../store/preview-write.ts';
 import { asJson } from './compute.ts';
-import { type PendingMail, pendingMailsOf } from './pending-mails.ts';
-import { receiverOf } from './queue-mails.ts';
+import {
+  changeOf,
+  type Heard,
+  hearMails,
+  hearWrites,
+  type Rejection,
+  rejectionOf,
+  type TriedEffects,
+  type Trying,
+} from './tried.ts';
+import { tryTimed } from './try-timed.ts';
 
-/** A write of a document to try. */
+/** A write of a document to try, or with `at` what happens at the times that the document has. */
 export interface EffectTrial {
-  readonly operation: EffectEvent;
+  readonly operation: EffectEvent | 'at';
   readonly documentId?: string | undefined;
   readonly document?: JsonObject | undefined;
   readonly changes?: JsonObject | undefined;
@@ -33,77 +39,7 @@ export interface EffectTrial {
   readonly effects?: unknown;
 }
 
-/** Why a write would be rejected. */
-interface Refusal {
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
-}
-
-/** A field before and after a write; a value is missing if the field is, or if it is too long to show. */
-interface TriedField {
-  readonly field: string;
-  readonly before?: unknown;
-  readonly after?: unknown;
-  readonly isLong?: true;
-}
-
-interface TriedWrite {
-  readonly op: BatchWrite['op'];
-  readonly collection: string;
-  readonly id?: string;
-  readonly fields: readonly TriedField[];
-  readonly refused?: Refusal;
-}
-
-interface TriedMail {
-  readonly template: string;
-  readonly hasTemplate: boolean;
-  /** The address, if the email has one. */
-  readonly to?: string;
-  /** Why nobody gets it. */
-  readonly reason?: string;
-}
-
-interface TriedEffect {
-  readonly at: string;
-  /** `otherWrite`: it runs after other kinds of write. `skipped`: its condition does not hold. */
-  readonly state: 'runs' | 'refused' | 'skipped' | 'otherWrite' | 'notReached';
-  readonly set: readonly TriedField[];
-  readonly writes: readonly TriedWrite[];
-  readonly mails: readonly TriedMail[];
-  readonly refused?: Refusal;
-}
-
-/** What effects would do; `refused` is the response that the write would get instead. */
-interface TriedEffects {
-  readonly refused?: Refusal;
-  readonly effects: readonly TriedEffect[];
-}
-
-/** Longer values, as JSON, are not shown. */
-const maxShownLength = 2000;
-
-const changeOf = (field: string, before: unknown, after: unknown): TriedField => {
-  const values = { ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
-  return JSON.stringify(values).length > maxShownLength ? { field, isLong: true } : { field, ...values };
-};
-
-/** The fields that a write changes, except those of the service. */
-const changesOf = ({ before, after }: PreviewedWrite): readonly TriedField[] => {
-  const [from, to] = [withoutHidden(before ?? ({} as Document)), withoutHidden(after ?? ({} as Document))];
-  const names = [...new Set([...Object.keys(from), ...Object.keys(to)])].filter((name) => !systemFields.has(name));
-  const changed = after ? names.filter((name) => !isDeepStrictEqual(from[name], to[name])) : [];
-  return changed.map((name) => changeOf(name, asJson(from[name]), asJson(to[name])));
-};
-
-const refusalOf = (error: unknown): Refusal => {
-  if (!isClientError(error)) throw error;
-  const { code, message, logged } = error;
-  const detail: ErrorDetail | undefined = logged?.[0];
-  const reason = detail?.message ?? message;
-  return { status: statusOf[code], code, message: reason };
-};
+type WriteTrial = EffectTrial & { readonly operation: EffectEvent };
 
 /** The collection with the effects to try. Throws 400 `INVALID_EFFECT`. */
 const withDraft = async ({ project, collection }: Pick<AccessContext, 'project' | 'collection'>, draft: unknown) => {
@@ -139,57 +75,81 @@ const bodyOf = ({ collection, caller }: AccessContext, stored: Document): JsonOb
 
 const hasAny = (body: JsonObject | undefined): body is JsonObject => body !== undefined && Object.keys(body).length > 0;
 
-const writeOf = (access: AccessContext, trial: EffectTrial, stored: Document | undefined): BatchWrite => {
+const required = (stored: Document | undefined): Document => {
+  if (stored) return stored;
+  throw new AppError('INVALID_ID', '"documentId" must be the _id of the document to try.');
+};
+
+const writeOf = (access: AccessContext, trial: WriteTrial, stored: Document | undefined): BatchWrite => {
   const { operation, document, changes } = trial;
   if (operation === 'create') {
     const body = document ?? (stored ? bodyOf(access, stored) : {});
-    return { op: 'insert', access, id: newId(), isChosen: false, document: body };
+    // The document itself does not keep its unique values from a copy of it.
+    return { op: 'insert', access, id: stored?._id ?? newId(), isChosen: false, document: body };
   }
-  if (!stored) throw new AppError('INVALID_ID', '"documentId" must be the _id of the document to write.');
-  const { _id: id } = stored;
+  const known = required(stored);
+  const { _id: id } = known;
   if (operation === 'delete') return { op: 'delete', access, id };
-  return { op: 'update', access, id, changes: hasAny(changes) ? changes : bodyOf(access, stored) };
+  return { op: 'update', access, id, changes: hasAny(changes) ? changes : bodyOf(access, known) };
 };
 
-const triedMail = async ({ project }: AccessContext, pending: PendingMail): Promise<TriedMail> => {
-  const { template } = pending;
-  const [receiver, hasTemplate] = await Promise.all([
-    receiverOf(project, pending),
-    findAnyTemplate(project, template).then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof AppError && error.code === 'TEMPLATE_NOT_FOUND') return false;
-        throw error;
-      },
-    ),
-  ]);
-  const { address } = receiver;
+/** What a write and its effects would do. Returns why it would be rejected. */
+const tryWrite = async (
+  trying: Trying,
+  trial: WriteTrial,
+  stored: Document | undefined,
+  ended: (error: unknown) => Rejection,
+): Promise<Rejection | undefined> => {
+  const { context } = trying;
+  const { operation } = trial;
+  const sent = writeOf(context, trial, stored);
+  const left = new PreviewedDocuments();
+  try {
+    const { before, after } = await previewWrite(sent, left);
+    const document = operation === 'delete' ? before : after;
+    if (!document || !after) return undefined;
+    await hearMails(trying, before, after);
+    const subject = { document, index: 0, ...(operation === 'update' && before && { stored: before }) };
+    return await hearWrites(trying, { context, event: operation, written: [subject] }, left);
+  } catch (error) {
+    return ended(error);
+  }
+};
+
+/** Whether an effect runs for an operation; at a time, those of updates that compute fields from it do too. */
+const isTried = ({ on, due }: Effect, { applies }: Heard, operation: EffectTrial['operation']): boolean =>
+  operation === 'at' ? due !== undefined || applies !== undefined : on.includes(operation);
+
+const triedEffect = (
+  effect: Effect,
+  each: Heard = { writes: [], mails: [] },
+  operation: EffectTrial['operation'],
+  before: Document | undefined,
+): TriedEffects['effects'][number] => {
+  const { applies, set = [], writes, mails, refused, runsAt, state } = each;
+  const outcome = applies ? 'runs' : 'skipped';
+  const reached = state ?? (applies === undefined ? 'notReached' : outcome);
+  const isRefused = refused !== undefined || writes.some((write) => write.refused);
   return {
-    template,
-    hasTemplate,
-    ...(address !== undefined && { to: address }),
-    ...('reason' in receiver && { reason: receiver.reason }),
+    at: effect.at,
+    state: isTried(effect, each, operation) ? (isRefused ? 'refused' : reached) : 'otherWrite',
+    ...(runsAt && { runsAt }),
+    set: set.map(([field, value]) => changeOf(field, asJson(before?.[field]), value)),
+    writes,
+    mails,
+    ...(refused && { refused }),
   };
 };
 
-/** What was heard of one effect. */
-interface Heard {
-  applies?: boolean;
-  set?: readonly (readonly [field: string, value: unknown])[];
-  refused?: Refusal;
-  readonly writes: TriedWrite[];
-  readonly mails: TriedMail[];
-}
-
 /**
- * What the effects of a collection would do if a document was written, by the checks and computations of the real
- * write. Writes nothing. Without `userId` the caller is the server. Throws 400 `INVALID_EFFECT` for effects that do
- * not fit, 400 `INVALID_ID`, 404.
+ * What the effects of a collection would do if a document was written, or at the times that it has, by the checks and
+ * computations of the real write. Writes nothing. Without `userId` the caller is the server; an effect at a time runs
+ * with the rights of the owner. Throws 400 `INVALID_EFFECT` for effects that do not fit, 400 `INVALID_ID`, 404.
  */
 export const tryEffects = async (owned: Omit<AccessContext, 'caller'>, trial: EffectTrial): Promise<TriedEffects> => {
   const { userId, operation } = trial;
   const collection = await withDraft(owned, trial.effects);
-  const { effects } = await effectsOf(owned.project, collection);
+  const { effects, known } = await effectsOf(owned.project, collection);
   const heard = new Map(effects.map(({ at }): [string, Heard] => [at, { writes: [], mails: [] }]));
   /** The effect whose fields are being computed. */
   let running: Heard | undefined;
@@ -207,62 +167,20 @@ export const tryEffects = async (owned: Omit<AccessContext, 'caller'>, trial: Ef
   const caller: AccessContext['caller'] =
     userId === undefined ? { kind: 'secret' } : { kind: 'publishable', userId, mfa: true };
   const context: AccessContext = { ...owned, collection, caller, onEffect };
+  const trying: Trying = { context, effects, heard };
   const stored = trial.documentId === undefined ? undefined : await findStored(context, documentId(trial.documentId));
-  const sent = writeOf(context, trial, stored);
-  const left = new Map<string, Document>();
-  let refused: Refusal | undefined;
-  try {
-    const { before, after } = await previewWrite(sent, left);
-    const document = operation === 'delete' ? before : after;
-    if (document) {
-      running = undefined;
-      const known = new Set(before && pendingMailsOf(before).map(({ id }) => id.toHexString()));
-      const fresh = operation === 'delete' ? [] : pendingMailsOf(document);
-      for (const pending of fresh.filter(({ id }) => !known.has(id.toHexString()))) {
-        const effect = effects.find(({ key }) => key === pending.effect);
-        heard.get(effect?.at ?? '')?.mails.push(await triedMail(context, pending));
-      }
-      const subject = { document, index: 0, ...(operation === 'update' && before && { stored: before }) };
-      await runCause(
-        { context, event: operation, written: [subject] },
-        {
-          perform: async (write, { effect }) => {
-            const { op, access, id } = write;
-            const tried = { op, collection: access.collection.name, id: id.toHexString() };
-            const preview = await previewWrite(write, left);
-            heard.get(`effects.${effect}`)?.writes.push({ ...tried, fields: changesOf(preview) });
-          },
-          onRefused: (error, { effect, write }) => {
-            const refusal = refusalOf(error);
-            refused ??= refusal;
-            const declared = effects[effect]?.writes[write];
-            const { op = 'check', collection: name = '' } = declared ?? {};
-            heard.get(`effects.${effect}`)?.writes.push({ op, collection: name, fields: [], refused: refusal });
-          },
-        },
-      );
-    }
-  } catch (error) {
-    refused = refusalOf(error);
-    if (running) (running as Heard).refused = refused;
+  let refused: Rejection | undefined;
+  if (operation === 'at') await tryTimed(trying, known, required(stored));
+  else {
+    refused = await tryWrite(trying, { ...trial, operation }, stored, (error) => {
+      const rejection = rejectionOf(error);
+      if (running) running.refused = rejection;
+      return rejection;
+    });
   }
-  const before = operation === 'update' ? stored : undefined;
+  const before = operation === 'create' ? undefined : stored;
   return {
     ...(refused && { refused }),
-    effects: effects.map(({ at, on }) => {
-      const { applies, set = [], writes, mails, refused: own } = heard.get(at) ?? { writes: [], mails: [] };
-      const isRefused = own !== undefined || writes.some((write) => write.refused);
-      const outcome = applies ? 'runs' : 'skipped';
-      const reached = applies === undefined ? 'notReached' : outcome;
-      const state = isRefused ? 'refused' : reached;
-      return {
-        at,
-        state: on.includes(operation) ? state : 'otherWrite',
-        set: set.map(([field, value]) => changeOf(field, asJson(before?.[field]), value)),
-        writes,
-        mails,
-        ...(own && { refused: own }),
-      };
-    }),
+    effects: effects.map((effect) => triedEffect(effect, heard.get(effect.at), operation, before)),
   };
 };

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { ObjectId } from 'mongodb';
 import { countEffectWrites, effectTargets } from '../../collections/effects/effect.ts';
 import { isShownIn } from '../../collections/trash-conditions.ts';
@@ -14,7 +13,6 @@ import { type Document, documentNotFound, type JsonObject, revisionOf } from '..
 import { runsEffects } from '../effects/set-fields.ts';
 import { appliedBy } from './applied.ts';
 import { type BatchWrite, eventsOf, performWrite } from './batch-writes.ts';
-import { mayBeFollowed } from './cascade-records.ts';
 import { findUnmet, writable } from './change-document.ts';
 import { meetsAll } from './element-match.ts';
 import type { Guard } from './guarded-write.ts';
@@ -23,9 +21,9 @@ import { madeOf } from './made-documents.ts';
 import type { FieldOperation } from './operations.ts';
 import { planFor } from './plan-update.ts';
 import { conditionFailed, type Preconditions, parseWriteCondition, revisionMismatch } from './preconditions.ts';
-import { requireReferences } from './references.ts';
-import { requireUnrestricted } from './restrict.ts';
+import { operationsBeside } from './settle-effects.ts';
 import type { Settle } from './settle-update.ts';
+import { withMailsOnDelete } from './trash.ts';
 import { sizeOf } from './validate.ts';
 
 /** Documents as the earlier writes of a batch leave them. `undefined`: not known. */
@@ -40,7 +38,7 @@ interface Preview {
   readonly affected: Set<string>;
 }
 
-const nameOf = ({ collection }: AccessContext, id: ObjectId): string => `${collection.name} ${id}`;
+export const nameOf = ({ collection }: AccessContext, id: ObjectId): string => `${collection.name} ${id}`;
 
 /** The documents of a batch in memory, in bytes of BSON. The conditions of others are checked with their writes. */
 const maxBytes = 16 * 1024 * 1024;
@@ -73,7 +71,7 @@ const findStored = async (writes: readonly BatchWrite[]): Promise<Preview['store
 };
 
 /** Throws 412 if a document does not meet the conditions of a write. */
-const requireMet = async (
+export const requireMet = async (
   context: AccessContext,
   document: Document,
   { ifMatch, where }: Preconditions,
@@ -96,13 +94,15 @@ interface Change {
   readonly guards: readonly Guard[];
   readonly settle?: Settle | undefined;
   readonly asked: Preconditions;
+  /** No other write of the request comes before it. */
+  readonly isFirst: boolean;
 }
 
-/** The document after a change; `undefined` if other documents decide too, which the batch may write. */
-const previewChange = async (
+/** The document after a change; `undefined` if other documents decide too, which earlier writes may change. */
+export const previewChange = async (
   context: AccessContext,
   found: Document | null,
-  { operation, fields, operations, guards, settle, asked }: Change,
+  { operation, fields, operations, guards, settle, asked, isFirst }: Change,
   isWritten: boolean,
 ): Promise<Document | undefined> => {
   const applied = operation === 'update' ? appliedBy(fields, operations) : undefined;
@@ -116,30 +116,35 @@ const previewChange = async (
       const refused = refusal(document, bytes);
       if (refused) throw refused;
     }
-    return { ...appliedBy(settled ?? fields, operations).to(document), _rev: revisionOf(document) + 1 } as Document;
+    const left = settled ? operationsBeside(settled, operations) : operations;
+    return { ...appliedBy(settled ?? fields, left).to(document), _rev: revisionOf(document) + 1 } as Document;
   } catch (error) {
-    if (found && decision?.looksUp && isClientError(error)) return undefined;
+    if (found && !isFirst && decision?.looksUp && isClientError(error)) return undefined;
     throw error;
   }
 };
 
 const trashed = (): JsonObject => ({ isDeleted: true, deletedAt: new Date(clock.now()) });
 
-/** `previewsEffects`: no other write of the request changes what the effects of the collection read. */
-const changeOf = async (
+/** Of the first write, what effects do is known: no other one changes what they read. */
+export const changeOf = async (
   write: Extract<BatchWrite, { op: 'update' | 'delete' }>,
-  previewsEffects = false,
+  isFirst = false,
 ): Promise<Change> => {
   const { access, ifMatch, where } = write;
-  const asked = { ifMatch, where };
+  const given = { asked: { ifMatch, where }, isFirst };
   if (!obeysRules(access)) requireWriteAccess(access);
-  if (write.op === 'delete') return { operation: 'delete', fields: trashed(), guards: [], asked };
+  if (write.op === 'delete') {
+    const fields = trashed();
+    const settle = isFirst ? withMailsOnDelete(access, undefined, fields) : undefined;
+    return { ...given, operation: 'delete', fields, guards: [], settle };
+  }
   const { plan, fields, settle } = await planFor(access, write.changes);
-  const known = runsEffects(access, 'update') && !previewsEffects ? undefined : settle;
-  return { operation: 'update', fields, operations: plan.operations, guards: plan.guards, settle: known, asked };
+  const known = runsEffects(access, 'update') && !isFirst ? undefined : settle;
+  return { ...given, operation: 'update', fields, operations: plan.operations, guards: plan.guards, settle: known };
 };
 
-const previewInsert = async (write: Extract<BatchWrite, { op: 'insert' }>): Promise<Document> => {
+export const previewInsert = async (write: Extract<BatchWrite, { op: 'insert' }>): Promise<Document> => {
   const { access, document: body, id } = write;
   await requireInsertAccess(access);
   write.made = await madeOf(access, body, id);
@@ -201,53 +206,4 @@ export const previewWrites = async (
     const isEffective = eventsOf(write).some((event) => countEffectWrites(collection, event) > 0);
     for (const target of isEffective ? effectTargets(collection) : []) state.affected.add(target);
   }
-};
-
-/** A document before and after a write, as far as both are known. */
-export interface PreviewedWrite {
-  readonly before?: Document | undefined;
-  readonly after?: Document | undefined;
-}
-
-const findOne = async ({ access: { project, collection }, id }: BatchWrite): Promise<Document | null> =>
-  onProject(project, (db) => db.collection<Document>(collection.name).findOne({ _id: id }, { maxTimeMS }));
-
-/** The fields that a write sets to other values. */
-const changedFields = (before: Document, after: Document): JsonObject =>
-  Object.fromEntries(Object.entries(after).filter(([name, value]) => !isDeepStrictEqual(value, before[name])));
-
-/**
- * What a write would store, with the effects of its collection that set fields, and without storing it. Throws the
- * errors of the write, except for unique values that are taken. `left` has documents as earlier previewed writes
- * leave them, and gets this one.
- */
-export const previewWrite = async (write: BatchWrite, left: Map<string, Document>): Promise<PreviewedWrite> => {
-  const { access, id } = write;
-  const { project, collection } = access;
-  const name = nameOf(access, id);
-  const earlier = left.get(name);
-  if (write.op === 'check') {
-    if (earlier) await requireMet(access, earlier, write, true);
-    else await performWrite(write);
-    return {};
-  }
-  if (write.op === 'insert') {
-    const after = await previewInsert(write);
-    if (obeysRules(access)) await requireCreate(access, after);
-    await requireReferences(access, after);
-    left.set(name, after);
-    return { after };
-  }
-  const before = earlier ?? (await findOne(write)) ?? undefined;
-  const change = await changeOf(write, true);
-  const after = await previewChange(access, before ?? null, change, earlier !== undefined);
-  if (!before || !after) return {};
-  if (write.op === 'update') await requireReferences(access, changedFields(before, after));
-  else if (mayBeFollowed(project, collection.name, 'trash')) {
-    const at = new Date(clock.now());
-    const removed = { collection: collection.name, ids: [id], kind: 'trash', wasActive: true, at } as const;
-    await requireUnrestricted(access, removed);
-  }
-  left.set(name, after);
-  return { before, after };
 };

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Collection, type Field, ownerFieldOf } from '../../collections/collection.ts';
 import { effectFields } from '../../collections/effects/effect.ts';
 import { uniqueFilter } from '../../collections/indexes/indexes.ts';
 import { fieldsOf, shown } from '../../collections/schema/field-path.ts';
-import { listCollation, listFilter, listLabel } from '../../collections/schema/unique-lists.ts';
+import { listCollation, listFilter, listLabel, type UniqueList } from '../../collections/schema/unique-lists.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
 import { type AccessContext, ownerValue } from '../access/access.ts';
 import { relationOf, unreadableFor, unusableIn } from '../access/field-rights.ts';
@@ -30,20 +31,35 @@ const isSameSet = (some: readonly string[], others: readonly string[]): boolean 
 const uniqueWith = ({ key, uniquePer }: Field, { rls }: Collection): readonly string[] =>
   uniquePer ? [key, rls.ownerField] : [key];
 
+const ofList = (collection: Collection, list: UniqueList): ConflictTarget => ({
+  fields: list.fields,
+  label: listLabel(list),
+  among: listFilter(collection, list),
+  collation: listCollation(list),
+});
+
+const ofField = (collection: Collection, field: Field): ConflictTarget => ({
+  fields: uniqueWith(field, collection),
+  label: field.key,
+  among: uniqueFilter(field),
+  collation: undefined,
+});
+
+/** All values and lists of values that are unique in a collection. */
+export const uniqueTargets = (collection: Collection): readonly ConflictTarget[] => [
+  ...(collection.schema ?? []).filter(({ unique }) => unique).map((field) => ofField(collection, field)),
+  ...(collection.uniqueLists ?? []).map((list) => ofList(collection, list)),
+];
+
 const targetNamed = (collection: Collection, names: readonly string[]): ConflictTarget | undefined => {
   const lists = (collection.uniqueLists ?? []).filter(({ fields }) => isSameSet(fields, names));
   // A list that ignores case is stricter.
   const list = lists.find(({ ignoreCase }) => ignoreCase) ?? lists[0];
-  if (list) {
-    const among = listFilter(collection, list);
-    return { fields: list.fields, label: listLabel(list), among, collation: listCollation(list) };
-  }
+  if (list) return ofList(collection, list);
   const field = collection.schema?.find(
     (each) => each.unique && (isSameSet([each.key], names) || isSameSet(uniqueWith(each, collection), names)),
   );
-  if (!field) return undefined;
-  const fields = uniqueWith(field, collection);
-  return { fields, label: field.key, among: uniqueFilter(field), collation: undefined };
+  return field && ofField(collection, field);
 };
 
 /**
@@ -103,6 +119,18 @@ export const conflictValues = (
   if (errors.length > 0) throw validationFailed(...errors);
   return values;
 };
+
+const caseless = new Intl.Collator('en', { sensitivity: 'accent' });
+
+/** Whether the index of a target treats two values as equal. */
+const isSameValue = ({ collation }: ConflictTarget, one: unknown, other: unknown): boolean =>
+  collation && typeof one === 'string' && typeof other === 'string'
+    ? caseless.compare(one, other) === 0
+    : isDeepStrictEqual(one ?? null, other ?? null);
+
+/** `having` for a document in memory. */
+export const hasValues = (target: ConflictTarget, values: JsonObject, object: JsonObject): boolean =>
+  target.fields.every((name) => isSameValue(target, values[name], object[name]));
 
 /** The documents that have the values of a target. */
 export const having = ({ among }: Pick<ConflictTarget, 'among'>, values: JsonObject): Condition => ({

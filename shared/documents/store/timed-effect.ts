@@ -1,83 +1,23 @@
-import { ObjectId } from 'mongodb';
-import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
-import {
-  type DueField,
-  type Effect,
-  effectFields,
-  partsOf,
-  ranField,
-  seenField,
-} from '../../collections/effects/effect.ts';
-import { isTrashed } from '../../collections/trash-conditions.ts';
+import type { ObjectId } from 'mongodb';
+import { ranField, seenField } from '../../collections/effects/effect.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError, isClientError } from '../../core/errors.ts';
 import { log } from '../../core/log.ts';
 import { requestIdNow } from '../../core/request.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
-import type { Caller, Project } from '../../projects/project.ts';
+import type { Caller } from '../../projects/project.ts';
 import { storeRejected } from '../../usage/rejected-requests.ts';
 import type { AccessContext } from '../access/access.ts';
 import { wholeAt } from '../access/decide.ts';
-import type { KnownEffects } from '../access/rules-of.ts';
-import { type Document, isAt, type JsonObject, nextOf, present, revisionOf } from '../document.ts';
-import { compute } from '../effects/compute.ts';
-import { pendingMails, pendingMailsOf } from '../effects/pending-mails.ts';
-import { chosenBy, sourcesFor } from '../effects/set-fields.ts';
-import { appliedBy } from './applied.ts';
+import { type Document, isAt, type JsonObject, present, revisionOf } from '../document.ts';
+import { chosenBy } from '../effects/set-fields.ts';
 import { runEffects } from './effect-writes.ts';
 import type { Guard } from './guarded-write.ts';
 import { noteTimed } from './joint-scope.ts';
 import { jointly } from './jointly.ts';
-import { requireReferences, setsReferences } from './references.ts';
-import { convertComputed, requireRoom, settleEffects } from './settle-effects.ts';
+import { actingFor, fieldsOfRun, isSameDate, nextRun, type Ran, type TimedEffect, writerOf } from './timed-run.ts';
 import { setFields } from './write-fields.ts';
-
-/** An effect that runs at a time. */
-export interface TimedEffect {
-  readonly project: Project;
-  readonly collection: Collection;
-  readonly known: KnownEffects['known'];
-  readonly effect: Effect;
-  /** Its place in the list of the collection. */
-  readonly number: number;
-  readonly due: DueField;
-}
-
-/** The last run of an effect for a document. */
-interface Ran {
-  /** The date for which it ran. */
-  readonly date: Date;
-  readonly at: Date;
-}
-
-/** The shortest time between two runs of an effect for one document, because an effect may set its own date. */
-export const pauseMs = 10 * 60_000;
-
-const ranOf = ({ _effects }: Document, { mark }: DueField): Ran | undefined =>
-  (_effects as { readonly ran?: Readonly<Record<string, Ran>> } | undefined)?.ran?.[mark];
-
-/**
- * The rights with which an effect reads and finds what it writes: those of the owner. Only a server can store a document
- * without an owner, except under rules, which may let anyone do it.
- */
-const callerFor = ({ rls }: Collection, document: Document): Caller => {
-  const owner = document[ownerFieldOf(rls) ?? '_id'];
-  const isOwned = ownerFieldOf(rls) !== undefined;
-  const userId = owner instanceof ObjectId ? owner.toHexString() : owner;
-  if (isOwned && typeof userId === 'string') return { kind: 'publishable', userId };
-  return rls.enabled && rls.mode === 'rules' ? { kind: 'publishable' } : { kind: 'secret' };
-};
-
-/** Writes of the effect itself set `seen`, so they are not stamped as changes after which effects look again. */
-const writerOf = ({ project, collection: { effects: _effects, ...collection } }: TimedEffect): AccessContext => ({
-  project,
-  collection,
-  caller: { kind: 'secret' },
-  runsOnlySets: true,
-});
-
-const isSameDate = (value: unknown, date: Date): boolean => value instanceof Date && value.getTime() === date.getTime();
 
 /** Sets hidden fields of a document if it is still as it was read. */
 const mark = async (
@@ -101,37 +41,9 @@ const keepsDate = ({ due: { path } }: TimedEffect, date: Date): Guard => ({
   refusal: (document) => (isSameDate(wholeAt(document, path), date) ? undefined : dateChanged()),
 });
 
-/** What the effect sets, and the fields that effects of updates compute from it. */
-const fieldsFor = async (timed: TimedEffect, acting: AccessContext, document: Document): Promise<JsonObject> => {
-  const { collection, known, effect } = timed;
-  if (effect.set.length === 0) return {};
-  const parts = effect.set.flatMap(([, value]) => partsOf(value));
-  const sources = (await sourcesFor(acting, known, effect, parts, [document]))({ document });
-  const computed = new Map(effect.set.map(([field, value]) => [field, compute(value, field, sources)]));
-  const given = { ...convertComputed(acting, computed), updatedAt: new Date(clock.now()) };
-  const writing: AccessContext = { ...acting, runsOnlySets: true };
-  const fields =
-    effectFields(collection, 'update').size > 0
-      ? await settleEffects(writing, async () => given, undefined)(document)
-      : given;
-  if (setsReferences(collection, fields)) await requireReferences(writerOf(timed), fields);
-  return fields;
-};
-
 /** Runs the effect by one write at the revision that was read, which also carries the mark. */
 const write = async (timed: TimedEffect, acting: AccessContext, document: Document, date: Date): Promise<void> => {
-  const { due, effect } = timed;
-  const set = await fieldsFor(timed, acting, document);
-  const made = appliedBy(set).to(document);
-  const mails = effect.mail ? pendingMails(acting, [effect], made, nextOf(document)) : [];
-  const ran: Ran = { date, at: new Date(clock.now()) };
-  const fields = {
-    ...set,
-    [`${ranField}.${due.mark}`]: ran,
-    [seenField]: isSameDate(wholeAt(made, due.path), date) ? { [due.mark]: true } : {},
-    ...(mails.length > 0 && { '_effects.mails': [...pendingMailsOf(document), ...mails] }),
-  };
-  await requireRoom(acting, document, appliedBy(fields).to(document));
+  const fields = await fieldsOfRun(timed, acting, document, date);
   const { written } = await setFields(writerOf(timed), document._id.toHexString(), {
     operation: 'update',
     state: 'active',
@@ -139,7 +51,7 @@ const write = async (timed: TimedEffect, acting: AccessContext, document: Docume
     guards: [keepsDate(timed, date)],
     fields,
   });
-  if (effect.writes.length > 0) noteTimed(acting, effect, { document: written, index: 0 });
+  if (timed.effect.writes.length > 0) noteTimed(acting, timed.effect, { document: written, index: 0 });
 };
 
 const perform = async (timed: TimedEffect, acting: AccessContext, document: Document, date: Date): Promise<void> => {
@@ -183,17 +95,16 @@ const isAsBefore = (before: Document, now: Document): boolean => [0, 2].includes
 
 /** Returns false if the document was changed meanwhile. */
 const tryRun = async (timed: TimedEffect, _id: ObjectId): Promise<boolean> => {
-  const { project, collection, known, effect, due } = timed;
+  const { known, effect, due } = timed;
   const document = await findById(timed, _id);
-  const date = document && wholeAt(document, due.path);
+  const next = document && nextRun(timed, document);
   const now = clock.now();
-  if (!document || !(date instanceof Date) || date.getTime() > now) return true;
+  if (!next || next.date.getTime() > now) return true;
+  const { date, isOver, from } = next;
   const seen = { [`${seenField}.${due.mark}`]: true };
-  const ran = ranOf(document, due);
-  if (isTrashed(document) || (ran && isSameDate(ran.date, date))) return mark(timed, document, date, seen);
-  if (ran && ran.at.getTime() > now - pauseMs) return true;
-  const caller = callerFor(collection, document);
-  const acting = { project, collection, caller };
+  if (isOver) return mark(timed, document, date, seen);
+  if (from > now) return true;
+  const acting = actingFor(timed, document);
   try {
     const [isChosen] = await chosenBy(acting, known, effect, [{ document }]);
     if (!isChosen) return await mark(timed, document, date, seen);
@@ -202,7 +113,7 @@ const tryRun = async (timed: TimedEffect, _id: ObjectId): Promise<boolean> => {
   } catch (error) {
     if (!isClientError(error)) throw error;
     if (isOutdated(error)) return false;
-    await logRefused(timed, document, caller, error);
+    await logRefused(timed, document, acting.caller, error);
     const refused: Ran = { date, at: new Date(clock.now()) };
     const left = await findById(timed, _id);
     if (!left || !isAsBefore(document, left)) return false;

@@ -41,13 +41,14 @@ const ofDeleted = ({ rls, partition = '', effects }: Collection): Readonly<Recor
   return Object.fromEntries(names.map((name) => [name, 1]));
 };
 
-const mailsOnDelete = ({ collection, runsOnlySets }: AccessContext): boolean =>
-  !runsOnlySets && sendsMail(collection, 'delete');
-
-/** Adds the emails that effects send after a deletion to the write of an active document. */
-const mailing =
-  (context: AccessContext, settle: Settle | undefined, fields: JsonObject): Settle =>
-  async (document) => {
+/** Adds the emails that effects send after a deletion to the write of an active document, if some do. */
+export const withMailsOnDelete = (
+  context: AccessContext,
+  settle: Settle | undefined,
+  fields: JsonObject,
+): Settle | undefined => {
+  if (context.runsOnlySets || !sendsMail(context.collection, 'delete')) return settle;
+  return async (document) => {
     const set = settle ? await settle(document) : fields;
     if (isTrashed(document)) return set;
     const { effects, known } = await effectsOf(context.project, context.collection);
@@ -55,10 +56,12 @@ const mailing =
     const chosen = await Promise.all(
       sending.map(async (effect) => (await chosenBy(context, known, effect, [{ document }]))[0]),
     );
+    for (const [index, { at }] of sending.entries()) context.onEffect?.(at, { applies: chosen[index] === true });
     const mails = sending.filter((_effect, index) => chosen[index]);
     const pending = pendingMails(context, mails, document, nextOf(document));
     return pending.length === 0 ? set : { ...set, [mailsField]: [...pendingMailsOf(document), ...pending] };
   };
+};
 
 /** Publishes a tombstone, which the command that made it does not return. */
 const tellOf = async (context: AccessContext, _id: ObjectId): Promise<void> => {
@@ -95,7 +98,7 @@ const deletePermanently = async (
   const follow: Settle | undefined =
     removal && ((document) => removal.settle(wasActive ? { ...document, isDeleted: false } : document));
   // A document whose emails wait, for example of its move to the trash, must be read.
-  const settle = mailsOnDelete(context) ? mailing(context, follow, {}) : follow;
+  const settle = withMailsOnDelete(context, follow, {});
   let kept: Document = { _id };
   const remove = () => {
     countWrites();
@@ -133,7 +136,7 @@ const deleteAfterEffects = async (context: AccessContext, id: string, asked: Pre
       operation: 'purge',
       state: 'active',
       ...asked,
-      settle: mailsOnDelete(context) ? mailing(context, undefined, fields) : undefined,
+      settle: withMailsOnDelete(context, undefined, fields),
       fields,
       projection,
     });
@@ -167,7 +170,7 @@ export const deleteDocument = async (
   }
   const fields = { isDeleted: true, deletedAt: new Date(clock.now()) };
   const removal = removalOf(context, 'trash', fields);
-  const settle = mailsOnDelete(context) ? mailing(context, removal?.settle, fields) : removal?.settle;
+  const settle = withMailsOnDelete(context, removal?.settle, fields);
   const change = {
     operation: 'delete',
     state: 'active',

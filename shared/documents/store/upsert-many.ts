@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type ClientSession, type Collection as Documents, ObjectId } from 'mongodb';
 import { isTrashed } from '../../collections/trash-conditions.ts';
 import { AppError, isClientError, validationFailed } from '../../core/errors.ts';
@@ -15,7 +14,7 @@ import { hasProtected, requireInsertRights } from '../access/field-rights.ts';
 import { mayGet, obeysRules, requireCreate } from '../access/rule-access.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { wakeForMails } from '../effects/wake.ts';
-import { type ConflictTarget, conflictTarget, conflictValues, having } from './conflict-target.ts';
+import { type ConflictTarget, conflictTarget, conflictValues, hasValues, having } from './conflict-target.ts';
 import { requireBulkAccess, undo } from './insert-many.ts';
 import { countWrites, noteCause, noteWrite } from './joint-scope.ts';
 import { atIndex, madeOf } from './made-documents.ts';
@@ -63,17 +62,6 @@ const forItem = async <T>({ index }: Pick<Item, 'index'>, act: () => T | Promise
     throw new AppError(code, `${error.message} (item ${index})`, { errors: atIndex(error, index), ...more });
   }
 };
-
-const caseless = new Intl.Collator('en', { sensitivity: 'accent' });
-
-/** Whether the index of a target treats two values as equal. */
-const isSameValue = ({ collation }: ConflictTarget, one: unknown, other: unknown): boolean =>
-  collation && typeof one === 'string' && typeof other === 'string'
-    ? caseless.compare(one, other) === 0
-    : isDeepStrictEqual(one ?? null, other ?? null);
-
-const hasValues = (target: ConflictTarget, values: JsonObject, object: JsonObject): boolean =>
-  target.fields.every((name) => isSameValue(target, values[name], object[name]));
 
 const requireDistinct = (target: ConflictTarget, items: readonly Item[]): void => {
   for (const { index, values } of items) {

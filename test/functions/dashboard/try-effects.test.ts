@@ -30,8 +30,15 @@ const effects = [
   { on: 'create', where: { quantity: { $gt: 1 } }, writes: [stock({ $minus: quantity })] },
   { on: 'create', mail: { template: 'order-confirmation', to: { $user: 'email' } } },
   { on: 'update', set: { edits: { $add: [{ $stored: 'edits' }, 1] } } },
-  { on: 'delete', writes: [stock(quantity), { op: 'insert', collection: 'log', document: { order: quantity } }] },
+  {
+    on: 'delete',
+    writes: [stock(quantity), { op: 'insert', collection: 'log', document: { order: quantity } }],
+    mail: { template: 'order-confirmation', to: { $user: 'email' } },
+  },
 ];
+/** Each writes a value that must be unique, or deletes the document that has it. */
+const label = (value: unknown) => ({ op: 'insert', collection: 'labels', document: { name: value } });
+const named = { $doc: 'note' };
 
 interface Tried {
   readonly refused?: { readonly status: number; readonly code: string; readonly message: string };
@@ -46,8 +53,8 @@ let buyer: { readonly userId: string; readonly email: string };
 const attempt = (body: object, collection = 'orders'): Promise<Answer<{ data: Tried; code?: string }>> =>
   project.developer.dashboard('POST', `/api/projects/${project.id}/collections/${collection}/effects/try`, body);
 
-const tried = async (body: object): Promise<Tried> => {
-  const answer = await attempt(body);
+const tried = async (body: object, collection?: string): Promise<Tried> => {
+  const answer = await attempt(body, collection);
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   return answer.body.data;
 };
@@ -69,6 +76,11 @@ beforeAll(async () => {
     schema: [number('price', { min: 0 }), number('stock', { min: 0, integer: true })],
   });
   await project.addCollection({ name: 'log', schema: [number('order')] });
+  await project.addCollection({
+    name: 'labels',
+    schema: [text('name', { unique: true }), text('shop'), text('code')],
+    unique: [{ fields: ['shop', 'code'], ignoreCase: true }],
+  });
   await project.addCollection({
     name: 'orders',
     rls,
@@ -129,7 +141,15 @@ describe('a dry run', () => {
         { op: 'update', collection: 'products', fields: [{ field: 'stock', before: 3, after: 5 }] },
         { op: 'insert', collection: 'log', fields: [{ field: 'order', after: 2 }] },
       ],
+      mails: [{ template: 'order-confirmation', reason: expect.stringContaining('is no address') }],
     });
+    const onlyMail = [{ on: 'delete', where: { quantity: 2 }, mail: { template: 'x', to: 'shop@example.org' } }];
+    const trial = { operation: 'delete', documentId: order };
+    expect((await tried({ ...trial, effects: onlyMail })).effects).toMatchObject([
+      { state: 'runs', mails: [{ template: 'x', hasTemplate: false, to: 'shop@example.org' }] },
+    ]);
+    const [other] = (await tried({ ...trial, effects: [{ ...onlyMail[0], where: { quantity: 3 } }] })).effects;
+    expect(other).toMatchObject({ state: 'skipped', mails: [] });
   });
 
   test('shows what would reject the write, at its effect and its write', async () => {
@@ -154,6 +174,70 @@ describe('a dry run', () => {
     expect(forged.refused).toMatchObject({ status: 403, code: 'FIELD_PROTECTED' });
     const stranger = await tried({ operation: 'update', documentId: order, userId: buyer.userId });
     expect(stranger.refused).toMatchObject({ status: 403, code: 'NOT_OWNER' });
+  });
+
+  test('reports unique values that another document has, or that an earlier write has stored', async () => {
+    const free = { shop: 'North', code: 'A' };
+    const { body } = await project.api<{ _id: string }>('POST', '/api/data/labels', { body: { name: 'one', ...free } });
+    const { refused: none } = await tried({ ...bought(2), effects: [{ on: 'create', writes: [label('two')] }] });
+    expect(none).toBeUndefined();
+    const gone = { op: 'delete', collection: 'labels', id: body._id };
+    const freed = await tried({ ...bought(2), effects: [{ on: 'create', writes: [gone, label('one')] }] });
+    expect(freed.refused).toBeUndefined();
+    const twice = [label(named), label(named)];
+    const lists = ['north', 'NORTH'].map((shop) => ({
+      ...label('list'),
+      document: { name: shop, shop, code: 'a' },
+    }));
+    const clashes: readonly [readonly object[], string][] = [
+      [[label('one')], 'name already exists'],
+      [twice, 'name already exists'],
+      [lists.slice(0, 1), 'shop, code already exist together'],
+      [[gone, ...lists], 'shop, code already exist together'],
+    ];
+    for (const [writes, message] of clashes) {
+      const { refused, effects: found } = await tried({
+        ...bought(2),
+        document: { product: cup, quantity: 2, note: 'new' },
+        effects: [{ on: 'create', writes }],
+      });
+      expect(refused).toEqual({ status: 409, code: 'EFFECT_REFUSED', message });
+      expect(found[0]).toMatchObject({ state: 'refused' });
+      const last = (found[0]?.writes as readonly object[] | undefined)?.at(-1);
+      expect(last).toMatchObject({ op: 'insert', collection: 'labels', refused });
+    }
+    const of = (trial: object) => tried(trial, 'labels');
+    const own = { status: 409, code: 'DUPLICATE_VALUE', message: 'name already exists; its value must be unique.' };
+    expect((await of({ operation: 'create', document: { name: 'one' } })).refused).toEqual(own);
+    expect((await of({ operation: 'create', documentId: body._id })).refused).toBeUndefined();
+    expect((await of({ operation: 'update', documentId: body._id })).refused).toBeUndefined();
+    const other = (await project.api<{ _id: string }>('POST', '/api/data/labels', { body: { name: 'two' } })).body._id;
+    const changes = { shop: 'NORTH', code: 'a' };
+    expect((await of({ operation: 'update', documentId: other, changes })).refused).toEqual({
+      ...own,
+      message: 'Another document has the same values of shop, code; together they must be unique.',
+    });
+    const real = await project.api('PATCH', `/api/data/labels/${other}`, { body: changes });
+    expect(real).toMatchObject({ status: 409, body: { errors: [{ message: 'shop, code already exist together' }] } });
+  });
+
+  test('decides by rules that look up other documents', async () => {
+    const rules = { read: true, create: false, update: { $ref: { product: { stock: { $gte: 1 } } } } };
+    await project.addCollection({
+      name: 'ruled',
+      rls: { enabled: true, mode: 'rules', rules },
+      schema: [{ key: 'product', type: 'Ref', ref: 'products' }, text('note'), text('title')],
+      effects: [{ on: 'update', set: { note: 'seen' } }],
+    });
+    const made = async (stockLeft: number) => {
+      const product = await project.api<{ _id: string }>('POST', '/api/data/products', { body: { stock: stockLeft } });
+      const body = { product: product.body._id };
+      return (await project.api<{ _id: string }>('POST', '/api/data/ruled', { body })).body._id;
+    };
+    const trial = { operation: 'update', userId: buyer.userId, changes: { title: 'x' } };
+    const [some, none] = [await made(1), await made(0)];
+    expect((await tried({ ...trial, documentId: some }, 'ruled')).refused).toBeUndefined();
+    expect((await tried({ ...trial, documentId: none }, 'ruled')).refused).toMatchObject({ code: 'RULE_DENIED' });
   });
 
   test('uses unsaved effects if the body has some', async () => {
