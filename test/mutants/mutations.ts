@@ -138,10 +138,17 @@ export const mutationsOf = (source: SourceFile, checker: Checker, generic: boole
       const [middleware] = given;
       if (/endpoint\.ts$/.test(source.fileName) && middleware) add('middleware', middleware, '', 'middleware');
     }
-    const types = given.length > 1 ? given.map(typeOf) : [];
+    // `Math.min` and `Math.max` do not depend on the order.
+    const types = given.length > 1 && !/^Math\./.test(textOf(node.expression)) ? given.map(typeOf) : [];
     given.slice(1).forEach((second, at) => {
       const first = given[at] as typeof second;
-      if (types[at] !== types[at + 1] || isArrowFunction(first) || textOf(first) === textOf(second)) return;
+      if (
+        types[at] === undefined ||
+        types[at] !== types[at + 1] ||
+        isArrowFunction(first) ||
+        textOf(first) === textOf(second)
+      )
+        return;
       const swapped = given
         .with(at, second)
         .with(at + 1, first)

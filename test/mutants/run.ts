@@ -30,7 +30,7 @@ const copyTree = (mutants: readonly Mutant[]): string => {
   const repeating = JSON.stringify(path.join(copy, 'test/mutants/repeating.ts'));
   writeFileSync(
     path.join(copy, 'vitest.config.ts'),
-    config.replace(/name: '(?:unit|integration)',/g, `$& runner: ${repeating},`),
+    config.replace(/name: '(?:unit|integration|long)',/g, `$& runner: ${repeating},`),
   );
   for (const empty of ['switch', 'reached', 'journal']) writeFileSync(path.join(copy, empty), '');
   return copy;

@@ -72,10 +72,10 @@ describe('a reservation', () => {
 
   test('of two numbers of an item needs room in both', async () => {
     const both = (n: number, m: number) => reserve({ call: newCall(), tallies: [counterOf(firstKey, { n, m }, 5)] });
-    expect(await both(1, 5)).toMatchObject({ taken: true });
+    expect(await both(4, 5)).toMatchObject({ taken: true });
     expect(await both(1, 1)).toMatchObject({ taken: false, full: { name: 'm' } });
-    expect(await both(5, 0)).toMatchObject({ taken: false, full: { name: 'n' } });
-    expect(await read(firstKey)).toMatchObject({ n: 1, m: 5 });
+    expect(await both(2, 0)).toMatchObject({ taken: false, full: { name: 'n' } });
+    expect(await read(firstKey)).toMatchObject({ n: 4, m: 5 });
   });
 
   test('that is repeated counts one time, also after others and in the next minute', async () => {
@@ -147,6 +147,11 @@ describe('a refund', () => {
     expect(await refund(first)).toBe(false);
     expect(await numbers()).toEqual([2, 0]);
   });
+});
+
+test('keeping ids of a reservation that was not made creates no item', async () => {
+  await keep(reservationOf({ held: ['a'] }));
+  expect(await read(firstKey)).toBeUndefined();
 });
 
 test('429 RATE_LIMITED when one of a number is reserved in a full window', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { JsonClient } from '../../../shared/persistence/aws-client.ts';
-import { RateCounter, type RateWindow, windowSeconds } from '../../../shared/rate-limit/rate-limit.ts';
+import { blockOf, RateCounter, type RateWindow, windowSeconds } from '../../../shared/rate-limit/rate-limit.ts';
 import { useMemoryTable } from '../../support/fixtures/memory-table.ts';
 
 const { time } = useMemoryTable();
@@ -72,4 +72,42 @@ describe('a window', () => {
     expect(await counter.count('192.0.2.2', [windowOf(1)])).toMatchObject({ remaining: 0 });
     expect(counter.refusal('192.0.2.3', [windowOf(1)])).toBeUndefined();
   });
+
+  test('that is counted each time is returned with the rest of one that is counted in blocks', async () => {
+    const [single, blocks] = [windowOf(1000, 'all', 1), windowOf(50, 'auth')];
+    const rest = Array.from({ length: 20 }, (_, at) => 49 - at);
+    expect(await admitted(20, new RateCounter(), single, blocks)).toEqual(rest);
+    time.now += windowSeconds * 1000;
+    expect(await admitted(20, new RateCounter(), blocks, single)).toEqual(rest);
+  });
+
+  test('has room for another process at its end', async () => {
+    await admitted(95, new RateCounter(), windowOf(100));
+    expect(await admitted(1, new RateCounter(), windowOf(100))).not.toEqual(['over']);
+  });
+});
+
+describe('a process that knows 10,000 sources', () => {
+  const known = async (counter: RateCounter, first: number, count: number): Promise<void> => {
+    for (let at = first; at < first + count; at++) await counter.count(`source ${at}`, [windowOf(1)]);
+  };
+  const isKnown = (counter: RateCounter) => counter.refusal(ip, [windowOf(1)]) !== undefined;
+
+  test('forgets those of past windows first, and all when there are too many of this window', async () => {
+    const counter = new RateCounter();
+    vi.mocked(JsonClient.prototype.send).mockResolvedValue({ Attributes: { n_all: { N: '1' } } });
+    await known(counter, 0, 9998);
+    time.now += windowSeconds * 1000;
+    vi.mocked(JsonClient.prototype.send).mockResolvedValueOnce({ Attributes: { n_all: { N: '2' } } });
+    expect(await admitted(1, counter, windowOf(1))).toEqual(['over']);
+    await known(counter, 20_000, 1);
+    await known(counter, 30_000, 9998);
+    expect(isKnown(counter)).toBe(true);
+    await known(counter, 40_000, 1);
+    expect(isKnown(counter)).toBe(false);
+  });
+});
+
+test('a process counts a thousandth of a limit at a time, or as many as the operator sets', () => {
+  expect([blockOf(100, 0), blockOf(3500, 0), blockOf(3500, 7)]).toEqual([1, 3, 7]);
 });
