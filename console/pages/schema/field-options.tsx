@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import { type BoundName, textFormatNames } from '../../../shared/collections/schema/field-bounds.ts';
 import { schema as words } from '../../text/schema.ts';
@@ -170,19 +171,45 @@ const Bound = ({ field, name, bound }: Pick<Props, 'field' | 'name'> & { readonl
   );
 };
 
+/** The option for a collection that does not exist yet; no collection has such a name. */
+const newTarget = ' ';
+
 const Reference = ({ field, name }: Pick<Props, 'field' | 'name'>) => {
   const { change, targets } = useEditor();
   const { id, ref, exists, onDelete } = field;
-  const names = [...new Set([...targets, ...(ref === '' ? [] : [ref])])];
+  const inputId = useId();
+  const isNew = useSignal(ref !== '' && !targets.includes(ref));
   return (
     <>
       <Choice
         label={words.ref}
         name={name}
-        value={ref}
-        options={[['', words.refChoose], ...names.map((target) => [target, target] as const)]}
-        onChange={(target) => change(id, { ref: target })}
+        value={isNew.value ? newTarget : ref}
+        options={[
+          ['', words.refChoose],
+          ...targets.map((target) => [target, target] as const),
+          [newTarget, words.refNew],
+        ]}
+        onChange={(target) => {
+          isNew.value = target === newTarget;
+          change(id, { ref: isNew.value ? '' : target });
+        }}
       />
+      {isNew.value && (
+        <div class="field">
+          <label for={inputId}>
+            <Label text={words.refName} name={name} />
+          </label>
+          <input
+            id={inputId}
+            class="input"
+            autocomplete="off"
+            spellcheck={false}
+            value={ref}
+            onInput={({ currentTarget: { value } }) => change(id, { ref: value })}
+          />
+        </div>
+      )}
       <Choice
         label={words.onDelete}
         name={name}
