@@ -109,6 +109,9 @@ test('an open request links to the field, rule or key to change, and can be copi
   expect(await token.getAttribute('href')).toBe(`/projects/${project.id}/api?open=sign-in`);
   expect(await ofWrite.getByRole('region', { name: 'As curl' }).textContent()).toContain('Bearer ACCESS_TOKEN');
   await ofWrite.getByText('Replace the placeholders').waitFor();
+  await ofWrite.getByRole('link', { name: 'posts · Access · Signed-in users' }).click();
+  const marked = page.getByRole('checkbox', { name: 'Signed-in users can write their own documents' });
+  await expect.poll(() => marked.and(page.locator(':focus')).count()).toBe(1);
 
   await page.goto(addressOf('?open=request-of-a-rule'));
   const ofRule = panelOf('403 RULE_DENIED');

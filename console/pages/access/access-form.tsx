@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { TargetedEvent } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
 import type { Collection } from '../../../shared/collections/collection.ts';
 import { type Problem, problemOf } from '../../api/problem.ts';
 import { request } from '../../api/request.ts';
@@ -90,6 +91,12 @@ export const AccessForm = ({ projectId, collection, known, hints, onSaved }: Col
       throw error;
     }
   };
+  const { query } = useLocation();
+  const marked = useRef<HTMLDivElement>(null);
+  // A link from a rejected request names the switch.
+  useEffect(() => {
+    if (query.mark === 'users-write') marked.current?.querySelector('input')?.focus();
+  }, [query.mark]);
   const byRules = kind === 'rules';
   const hasSettings = kind !== 'server' && (kind !== 'public' || usersWrite);
   const hasOwner = !byRules || rulesOwner !== '';
@@ -118,7 +125,9 @@ export const AccessForm = ({ projectId, collection, known, hints, onSaved }: Col
           <>
             <Kinds kind={kind} saved={saved.kind} onChoose={(chosen) => change({ kind: chosen })} />
             {kind === 'public' && (
-              <Switch label={access.usersWrite} on={usersWrite} onChange={(on) => change({ usersWrite: on })} />
+              <div ref={marked}>
+                <Switch label={access.usersWrite} on={usersWrite} onChange={(on) => change({ usersWrite: on })} />
+              </div>
             )}
             {byRules && (
               <RulesForm

@@ -100,7 +100,7 @@ export const whatToChange = (projectId: string, rejected: Rejected): readonly Pl
   const own = `${base}/documents/${ofCollection}`;
   return [
     ...parts.map((part) => ({
-      href: `${own}/${part}`,
+      href: `${own}/${part}${part === 'access' && switches[code] ? '?mark=users-write' : ''}`,
       label: [ofCollection, t.collection.parts[part], ...(part === 'access' ? (switches[code] ?? []) : [])].join(' · '),
     })),
     ...(parts.includes('access') ? [triedRules(rejected, `${own}/access`)] : []),
