@@ -7,6 +7,7 @@ export const viewAs = {
   viewing: 'Viewing as',
   signedOut: 'a signed-out visitor',
   stop: 'Stop',
+  tryWrite: 'Try a write',
   refused: 'A signed-out visitor can see nothing here. The page Access shows why.',
   none: 'This caller can see no documents here. The page Access shows why.',
   why: 'You see the documents and fields that an app would get. You cannot change anything here.',

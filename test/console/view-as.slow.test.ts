@@ -57,6 +57,9 @@ test('the list shows what a user gets, without any way to change it', async () =
   await page.keyboard.press('e');
   expect(await panel.getByRole('textbox').count()).toBe(0);
   expect(await obstacles(page)).toEqual([]);
+  expect(await page.getByRole('link', { name: 'Try a write' }).getAttribute('href')).toMatch(
+    /\/access\?operation=update&user=[0-9a-f]{24}$/,
+  );
   await page.getByRole('link', { name: 'Stop' }).click();
   await page.getByRole('link', { name: 'Another' }).waitFor();
   await page.getByRole('button', { name: 'Insert' }).waitFor();

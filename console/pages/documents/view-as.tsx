@@ -28,6 +28,12 @@ export const ViewingAs = ({ projectId, viewer }: { readonly projectId: string; r
           <UserName key={viewer} projectId={projectId} id={viewer} />
         )}
         {' · '}
+        {viewer !== withoutUser && (
+          <>
+            <a href={`${path}/access?operation=update&user=${viewer}`}>{viewAs.tryWrite}</a>
+            {' · '}
+          </>
+        )}
         <a href={addressWith(path, query, { as: undefined, page: undefined, open: undefined })}>{viewAs.stop}</a>
       </span>
       <span class="muted">{viewAs.why}</span>
