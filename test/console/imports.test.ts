@@ -27,6 +27,8 @@ test('import keeps the ids in a file and replaces the documents that have them',
   expect(await obstacles(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Import' }).click();
   await page.getByText('2 imported · 1 rejected').waitFor();
+  const documents = await page.getByRole('link', { name: '2 imported' }).getAttribute('href');
+  expect(page.url()).toContain(`${documents}/transfers`);
   await page.getByText('Import · notes.ndjson').waitFor();
   const { body } = await project.api('GET', `/api/data/notes/${_id}`);
   expect(body).toMatchObject({ text: 'after' });

@@ -28,6 +28,13 @@ const State = ({ state }: Pick<Transfer, 'state'>) => (
   <Badge {...(state in kinds ? { kind: kinds[state as keyof typeof kinds] } : {})}>{t.transfers.states[state]}</Badge>
 );
 
+/** The inserted documents, with a link to their list. */
+const Inserted = ({ collection, inserted }: Pick<Transfer & { kind: 'import' }, 'collection' | 'inserted'>) => {
+  const { projectId = '' } = useRoute().params;
+  const text = t.transfers.inserted(inserted);
+  return inserted === 0 ? text : <a href={`/projects/${projectId}/documents/${collection}`}>{text}</a>;
+};
+
 const Progress = (transfer: Transfer) =>
   transfer.kind === 'export' ? (
     <>
@@ -35,7 +42,7 @@ const Progress = (transfer: Transfer) =>
     </>
   ) : (
     <>
-      {t.transfers.inserted(transfer.inserted)} · {t.transfers.rejected(transfer.rejected)}
+      <Inserted {...transfer} /> · {t.transfers.rejected(transfer.rejected)}
       {transfer.skipped > 0 && <> · {t.transfers.skipped(transfer.skipped)}</>}
       {transfer.size !== null && transfer.size > 0 && !ended.has(transfer.state) && (
         <progress value={transfer.bytes} max={transfer.size} aria-label={t.transfers.read} />
