@@ -10,6 +10,7 @@ export const users = {
   unverified: 'Not verified',
   anonymous: 'Anonymous',
   empty: 'No users yet. Apps sign users up with POST /api/userAuth/signup while accounts are on.',
+  settings: 'Sign-in settings',
   off: 'User accounts are off.',
   on: 'User accounts are on.',
   onNext: 'User accounts are on. Next: set the App URL in Settings · General, so that emails contain links.',

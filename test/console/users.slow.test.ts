@@ -50,6 +50,8 @@ describe('users in the console', () => {
     }
     const { page, problems } = await openAs(browser, owned.developer, `/projects/${owned.id}/users`);
     await page.getByText('grace@example.com').waitFor();
+    const settings = page.getByRole('link', { name: 'Sign-in settings' });
+    expect(await settings.getAttribute('href')).toBe(`/projects/${owned.id}/settings/sign-in`);
     await page.getByRole('searchbox', { name: 'Email or id' }).fill('Ad');
     await page.keyboard.press('Enter');
     await page.getByText('grace@example.com').waitFor({ state: 'detached' });

@@ -4,7 +4,7 @@ import type { Item } from '../../api/rows.ts';
 import { users } from '../../text/users.ts';
 import { t } from '../../text/words.ts';
 import { addressWith } from '../../ui/address.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, LinkButton } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { List, useListPage } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -56,14 +56,17 @@ export const Users = () => {
   const { list } = useListPage('list-users', input);
   if (list.value.problem?.code === 'COLLECTION_NOT_FOUND') return <NoAccounts projectId={projectId} />;
   const make = (
-    <Button
-      kind="main-act"
-      onClick={() => {
-        making.value = true;
-      }}
-    >
-      {users.new}
-    </Button>
+    <>
+      <LinkButton href={`/projects/${projectId}/settings/sign-in`}>{users.settings}</LinkButton>
+      <Button
+        kind="main-act"
+        onClick={() => {
+          making.value = true;
+        }}
+      >
+        {users.new}
+      </Button>
+    </>
   );
   const addressOf = (id: string | undefined) => addressWith(path, query, { open: id });
   const open = (id: string | undefined) => route(addressOf(id));
