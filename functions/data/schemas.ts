@@ -199,7 +199,10 @@ const which = {
     v.metadata({ description: 'The condition that the documents meet, as in a list. It may not be empty.' }),
   ),
   cursor: v.optional(
-    v.pipe(v.string(), v.metadata({ description: 'cursor of the response before, to continue with the next ones.' })),
+    v.pipe(
+      v.string('must be a String'),
+      v.metadata({ description: 'cursor of the response before, to continue with the next ones.' }),
+    ),
   ),
 };
 
@@ -211,7 +214,10 @@ export const ManyUpdateBody = v.strictObject({
 export const ManyDeleteBody = v.strictObject({
   ...which,
   permanent: v.optional(
-    v.pipe(v.boolean(), v.metadata({ description: 'true deletes permanently; otherwise documents go to the trash.' })),
+    v.pipe(
+      v.boolean('must be a Boolean'),
+      v.metadata({ description: 'true deletes permanently; otherwise documents go to the trash.' }),
+    ),
     false,
   ),
 });
@@ -256,7 +262,7 @@ export const BatchBody = v.strictObject({
   ),
   each: v.optional(
     v.pipe(
-      v.boolean(),
+      v.boolean('must be a Boolean'),
       v.metadata({ description: 'true carries out each write on its own, in order; otherwise all or none.' }),
     ),
     false,

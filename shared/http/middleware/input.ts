@@ -121,7 +121,10 @@ const describe = (issue: Issue, code: ErrorCode): string => {
 
 const toFieldError = (issue: Issue, code: ErrorCode): FieldError => {
   const field = v.getDotPath(issue) ?? '';
-  return { field, message: field === '' ? describe(issue, code) : `${field} ${describe(issue, code)}` };
+  if (field === '') return { field, message: describe(issue, code) };
+  // Schemas of bodies also check the objects inside of bodies.
+  const said = describe(issue, code).replace(/^The body must be a JSON object\.$/, 'must be an Object');
+  return { field, message: `${field} ${said}` };
 };
 
 const refusal = (issues: readonly Issue[], code: ErrorCode): AppError => {
@@ -133,7 +136,8 @@ const refusal = (issues: readonly Issue[], code: ErrorCode): AppError => {
     : new AppError(code, first.message, { errors });
 };
 
-const parseInput = <S extends v.GenericSchema>(schema: S, value: unknown, code: ErrorCode): v.InferOutput<S> => {
+/** Throws 400 with a code, naming the fields that do not fit a schema. */
+export const parseInput = <S extends v.GenericSchema>(schema: S, value: unknown, code: ErrorCode): v.InferOutput<S> => {
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;
   throw refusal(result.issues, code);
