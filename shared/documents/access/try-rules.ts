@@ -110,16 +110,26 @@ const check = async (context: AccessContext, trial: Trial, document: Document): 
   }
 };
 
-/** The document after an update. Its errors are those of the real request, which `check` gives. */
-const resultOf = async (context: AccessContext, changes: JsonObject, document: Document): Promise<Document> => {
+/**
+ * The document after an update; `undefined` if the changes do not fit the stored values. Errors are those of the real
+ * request, which `check` gives.
+ */
+const resultOf = async (
+  context: AccessContext,
+  changes: JsonObject,
+  document: Document,
+): Promise<Document | undefined> => {
   const { plan, settle, made } = planOf(context, changes);
-  if (!settle || !runsEffects(context, 'update')) return appliedBy(plan.set, plan.operations).to(document);
-  try {
-    return made(await settle(document)).to(document);
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    return appliedBy(plan.set, plan.operations).to(document);
+  const attempts = [async () => appliedBy(plan.set, plan.operations)];
+  if (settle && runsEffects(context, 'update')) attempts.unshift(async () => made(await settle(document)));
+  for (const attempt of attempts) {
+    try {
+      return (await attempt()).to(document);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+    }
   }
+  return undefined;
 };
 
 /** The rules of a request, each with its document. */
@@ -136,7 +146,8 @@ const rulesAsked = async (
       return about(rules.get, ...(isTrashed(document) ? [rules.readTrash] : []));
     case 'update': {
       const after = await resultOf(context, changes, document);
-      return [...about(rules.before), { rule: rules.after, document: after, stored: document }];
+      const ofResult = after ? [{ rule: rules.after, document: after, stored: document }] : [];
+      return [...about(rules.before), ...ofResult];
     }
     case 'purge':
       return about(rules.delete, rules.purge);

@@ -551,6 +551,32 @@ describe('a trial of a rule', () => {
     });
   });
 
+  test('403 and 400 as the real request when changes do not fit a stored null', async () => {
+    await project.addCollection({
+      name: 'tallies',
+      schema: [
+        { key: 'count', type: 'Number' },
+        { key: 'open', type: 'Boolean' },
+      ],
+      rls: { enabled: true, mode: 'rules', rules: { read: true, update: { before: { open: true } } } },
+    });
+    for (const [open, status, code] of [
+      [false, 403, 'RULE_DENIED'],
+      [true, 400, 'INVALID_UPDATE'],
+    ] as const) {
+      const body = { count: null, open };
+      const made = await project.api<{ _id: string }>('POST', '/api/data/tallies', { body });
+      const changes = { $inc: { count: 1 } };
+      const options = { key: project.publishableKey, body: changes };
+      const answer = await project.api('PATCH', `/api/data/tallies/${made.body._id}`, options);
+      expect(answer).toMatchObject({ status, body: { code } });
+      expect(await attempt('tallies', { operation: 'update', documentId: made.body._id, changes })).toMatchObject({
+        status: 200,
+        body: { data: { allowed: false, status, code, parts: [{ path: 'rules.update.before.open' }] } },
+      });
+    }
+  });
+
   test('404 for a missing document, 400 for a malformed id and for a document that violates the schema', async () => {
     expect(await attempt('posts', { operation: 'get', documentId: 'f'.repeat(24) })).toMatchObject({ status: 404 });
     expect(await attempt('posts', { operation: 'get', documentId: 'x' })).toMatchObject({
