@@ -5,8 +5,9 @@ import { cutText } from '../../core/text.ts';
 import type { FieldType } from './field-types.ts';
 
 const urlCharacters = "[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2}";
+const urlHost = '[A-Za-z0-9._~-]+|\\[[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*\\]';
 /** RFC 3986; other characters are percent-encoded, other host names Punycode, as browsers copy them. */
-const urlPattern = `^[Hh][Tt][Tt][Pp][Ss]?://(?:(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})*@)?[A-Za-z0-9._~-]+(?::[0-9]{1,5})?(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*)?(?:\\?(?:${urlCharacters})*)?(?:#(?:${urlCharacters})*)?$`;
+const urlPattern = `^[Hh][Tt][Tt][Pp][Ss]?://(?:(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})*@)?(?:${urlHost})(?::[0-9]{1,5})?(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*)?(?:\\?(?:${urlCharacters})*)?(?:#(?:${urlCharacters})*)?$`;
 
 /** One rule for JSON Schema and for MongoDB. */
 interface TextFormatRules {

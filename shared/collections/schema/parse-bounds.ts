@@ -74,6 +74,10 @@ export const parseBounds = (raw: RawBounds, type: FieldType, path: string): Boun
       throw schemaError(path, `has a ${lower} above its ${upper}`);
     }
   }
+  const { integer, min, max } = bounds;
+  if (integer && min !== undefined && max !== undefined && Math.ceil(min) > max) {
+    throw schemaError(path, 'has no whole number between its min and its max');
+  }
   return bounds;
 };
 

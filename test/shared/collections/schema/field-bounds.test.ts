@@ -50,6 +50,11 @@ describe('400 INVALID_SCHEMA for an option of a field', () => {
       'a has a minLength above its maxLength',
     ],
     ['min above max', { type: 'Number', min: -1, max: -2 }, 'a has a min above its max'],
+    [
+      'no whole number between min and max',
+      { type: 'Number', integer: true, min: 5.2, max: 5.8 },
+      'a has no whole number between its min and its max',
+    ],
     ['minItems above maxItems', { type: 'Array', minItems: 2, maxItems: 1 }, 'a has a minItems above its maxItems'],
     ['an enum that is no list', { type: 'String', enum: 'x' }, 'a needs a list as enum'],
     ['an empty enum', { type: 'String', enum: [] }, 'a needs 1 to 100 values as enum'],
@@ -200,6 +205,9 @@ describe('a value within its bounds', () => {
     ['an address', { type: 'String', format: 'email' }, "o'brien+tag@mail.example.com"],
     ['http', { type: 'String', format: 'url' }, 'HTTP://localhost:3000?x=1#y'],
     ['https', { type: 'String', format: 'url' }, 'https://user:pw@example.com/a%20b/?q=%F0#f'],
+    ['an IPv6 address', { type: 'String', format: 'url' }, 'http://[2001:db8::1]:8080/a'],
+    ['an IPv6 address with an IPv4 part', { type: 'String', format: 'url' }, 'https://[::ffff:192.0.2.1]'],
+    ['a whole number between min and max', { type: 'Number', integer: true, min: 1.5, max: 2 }, 2],
   ])('%s', (_what, field, value) => {
     expect(messagesOf(field, value)).toEqual([]);
   });
@@ -213,6 +221,10 @@ describe('a value within its bounds', () => {
     'http://a b',
     'https://x/\n',
     'http://x:port',
+    'http://[]',
+    'http://[x]',
+    'http://[::1',
+    'http://[127.0.0.1]',
   ])('a URL is not %s', (value) => {
     expect(messagesOf({ type: 'String', format: 'url' }, value)).toHaveLength(1);
   });
