@@ -26,13 +26,13 @@ import type { Settle } from './settle-update.ts';
 import { withMailsOnDelete } from './trash.ts';
 import { sizeOf } from './validate.ts';
 
-/** Documents as the earlier writes of a batch leave them. `undefined`: not known. */
+/** Documents in the state after the earlier writes of a batch. `undefined`: not known. */
 interface Preview {
-  /** Those that the batch has written. */
+  /** Written by the batch. */
   readonly written: Map<string, Document>;
-  /** Those that are stored; `null` if there is none. */
+  /** Stored; `null` if there is none. */
   readonly stored: Map<string, Document | null>;
-  /** Those that nothing is known of, because other documents decide about a write. */
+  /** Not known, because other documents decide about a write. */
   readonly unknown: Set<string>;
   /** Collections whose documents effects of the batch's writes change. */
   readonly affected: Set<string>;
@@ -40,7 +40,10 @@ interface Preview {
 
 export const nameOf = ({ collection }: AccessContext, id: ObjectId): string => `${collection.name} ${id}`;
 
-/** The documents of a batch in memory, in bytes of BSON. The conditions of others are checked with their writes. */
+/**
+ * The maximum bytes of BSON of the documents of a batch in memory. The conditions of all others are checked with
+ * their writes.
+ */
 const maxBytes = 16 * 1024 * 1024;
 
 const findStored = async (writes: readonly BatchWrite[]): Promise<Preview['stored']> => {

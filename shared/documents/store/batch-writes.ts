@@ -31,7 +31,7 @@ export type BatchWrite = { readonly access: AccessContext; readonly id: ObjectId
       readonly document: JsonObject;
       /** The caller chose the id. */
       readonly isChosen: boolean;
-      /** The document, if it was made of the body before. */
+      /** The document, if it was already made from the body. */
       made?: NewDocument;
     }
   | ({ readonly op: 'update'; readonly changes: JsonObject } & Preconditions)
@@ -45,7 +45,7 @@ export const eventsOf = ({ op }: Pick<BatchWrite, 'op'>): readonly EffectEvent[]
   return [op === 'insert' ? 'create' : op];
 };
 
-/** What came of one write. */
+/** The result of one write. */
 export interface PerformedWrite {
   readonly status: number;
   readonly document?: Document;
@@ -148,8 +148,8 @@ export const parseWrite = (sent: unknown, { accessOf, collections, idOf, nextId,
 const hold = { _held: true };
 
 /**
- * Throws 404 if the caller may not read the document, 412 if it does not meet the condition. In a transaction it
- * stays as it is until the commit: a write that is taken back conflicts with every other one.
+ * Throws 404 if the caller may not read the document, 412 if it does not meet the condition. In a transaction, writes
+ * to the document and takes the change back, so that every other write conflicts until the commit.
  */
 const checkDocument = async (access: AccessContext, _id: ObjectId, where: unknown): Promise<void> => {
   const { project, collection } = access;

@@ -32,7 +32,7 @@ import { atIndex } from './made-documents.ts';
 interface Batch {
   readonly project: Project;
   readonly caller: Caller;
-  /** As they were sent. */
+  /** The writes as sent. */
   readonly writes: readonly unknown[];
 }
 
@@ -49,7 +49,7 @@ const namesIn = (writes: readonly unknown[]): readonly string[] =>
     return typeof name === 'string' && isCollectionName(name) && !isUsersName(name) ? [name] : [];
   });
 
-/** Adds the number of a write to its error. An outage is the error of no write. */
+/** Adds the number of a write to its error. An outage belongs to no write. */
 const forWrite: ForWrite = async (index, act) => {
   try {
     return await act();
@@ -82,7 +82,7 @@ const idsOf =
 
 interface Parsed {
   readonly writes: readonly BatchWrite[];
-  /** The error of the first malformed write, which comes after `writes`. */
+  /** The error of the first malformed write, which follows `writes`. */
   readonly malformed?: unknown;
 }
 
@@ -108,7 +108,7 @@ const parseAll = async ({ project, caller, writes }: Batch): Promise<Parsed> => 
 const performAll = async ({ writes, malformed }: Parsed): Promise<PerformedWrite[]> => {
   const scope = currentScope.getStore();
   if (scope && !scope.isAtomic) {
-    // Alone, a write decides everything itself.
+    // A single write makes every check itself.
     if (writes.length + (malformed ? 1 : 0) > 1) await previewWrites(writes, forWrite);
     if (malformed) throw malformed;
   }
@@ -149,7 +149,7 @@ export const runBatch = async (batch: Batch) => {
   return { ...fitted(result), atomic: isAtomic };
 };
 
-/** The result of a write that stands alone. */
+/** The result of a write of `each`. */
 interface Result {
   readonly status: number;
   readonly code?: string;
@@ -166,7 +166,7 @@ const refused = (error: unknown): Result => {
   return { status: statusOf[error.code], code: error.code, message: error.message };
 };
 
-/** Everything that makes two keyed writes equal. */
+/** The parts that decide whether two writes with the same key are the same. */
 const partsOf = ({ access, id, ...write }: BatchWrite): string => {
   const isNew = write.op === 'insert' && !write.isChosen;
   return comparableJson(JSON.stringify({ ...write, collection: access.collection.name, ...(!isNew && { id }) }));

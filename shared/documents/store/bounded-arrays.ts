@@ -28,7 +28,7 @@ const unique = { uniqueItems: true } as const;
 const broken = (path: string, message: string): AppError =>
   validationFailed({ field: path, message: `${path} ${message}` });
 
-/** MongoDB cannot compare the elements, so the document is read, and its array must still be the same in the write. */
+/** MongoDB cannot compare the elements. So the document is read, and the write requires that its array is unchanged. */
 const mustStayUnique = ({ path }: Touched, applied: (document: Document) => unknown): Guard => ({
   filter: { [path]: { $in: [] } },
   filterFor: (document) => ({ [path]: { $eq: valueAt(document, path) ?? null } }),

@@ -14,10 +14,10 @@ import { type CascadeRecord, cascadeLease, cascadeRecords, leasedCascades, wakeC
 /** Shorter than the limit of a worker, including the current batch. */
 const runMs = 4 * 60_000;
 
-/** A removal that cannot be followed for this long, for example because a database is down, is abandoned. */
+/** A removal is abandoned if it fails for this long, for example because a database is down. */
 const givenUpMs = 7 * dayMs;
 
-/** Whether a removal is abandoned: the documents are in another database now, or it has failed for too long. */
+/** Whether a removal is abandoned: the documents are now in another database, or it has failed for too long. */
 const isGivenUp = (project: Project, { database, createdAt }: CascadeRecord): boolean =>
   database !== databaseOf(project) || createdAt.getTime() + givenUpMs < clock.now();
 

@@ -13,7 +13,7 @@ import { sendDelayed } from '../../persistence/wake.ts';
 import type { Task } from '../../persistence/work-queue.ts';
 import type { Project } from '../../projects/project.ts';
 
-/** A removal of documents that others may refer to. */
+/** A removal of documents to which other documents may refer. */
 export interface Removed {
   readonly collection: string;
   readonly ids: readonly ObjectId[];
@@ -25,8 +25,8 @@ export interface Removed {
 }
 
 /**
- * A removal in `control.cascades`, stored before it happens, so that references are followed wherever a run ends. It
- * is due again a minute later, for documents inserted at the same moment.
+ * A removal in `control.cascades`. It is stored before it happens, so that references are followed even if the run
+ * ends. It is due again a minute later, for documents that were inserted concurrently.
  */
 export interface CascadeRecord extends Removed {
   readonly _id: ObjectId;
@@ -46,7 +46,7 @@ export const cascadeIndexes: readonly IndexDescription[] = [
 
 export const leasedCascades: Leased<CascadeRecord> = { records: cascadeRecords, lease: 'dueAt' };
 
-/** Longer than a request or a run of the task takes to do what it has stored. */
+/** Longer than a request or a run of the task needs for the removals that it has stored. */
 const leaseMs = 6 * 60_000;
 
 export const cascadeLease = (): Date => new Date(clock.now() + leaseMs);

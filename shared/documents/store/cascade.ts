@@ -34,7 +34,7 @@ import { writeTombstones } from './tombstones.ts';
 /** The number of documents that one step reads and writes. Memory holds their ids and revisions. */
 const batchSize = 1000;
 
-/** The number of removed documents per search for followers, because each write names them all. */
+/** The number of removed documents per search for followers, because each command lists all of them. */
 const removedAtOnce = 100;
 
 /** A large batch takes time to write. */
@@ -210,7 +210,7 @@ const write = async (
 
 const isTrashed = ({ isDeleted }: Document): boolean => isDeleted === true;
 
-/** The removals that follow from documents that follow; none if only their reference is removed. */
+/** The removals of the documents that follow; none if only a reference is removed. */
 export const removalsOf = (
   removed: Removed,
   { source, ref }: Follower,
@@ -229,7 +229,7 @@ export const removalsOf = (
   return [of(active, 'delete', true), of(trashed, 'delete', false)].filter(({ ids }) => ids.length > 0);
 };
 
-/** Makes documents follow, and those that follow them. Returns false if there was not enough time. */
+/** Makes documents follow, and the documents that follow them. Returns false if there was not enough time. */
 const followBatch = async (
   run: CascadeRun,
   removed: Removed,
@@ -277,8 +277,8 @@ const followReference = async (run: CascadeRun, removed: Removed, follower: Foll
 };
 
 /**
- * Makes everything follow a removal, as far as the run has time. Returns whether it was complete. Nothing follows a
- * removal that did not happen or was undone. It can be repeated, and interrupted anywhere.
+ * Makes everything follow a removal until the time of the run is over. Returns whether it was complete. Does nothing
+ * if the removal did not happen or was undone. It can be repeated, and interrupted anywhere.
  */
 export const follow = async (run: CascadeRun, record: CascadeRecord): Promise<boolean> => {
   const followers = (await followersOf(run.project, record.collection)).filter(({ ref }) => isFollowed(ref, record));

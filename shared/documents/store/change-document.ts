@@ -27,13 +27,10 @@ import { operationsBeside } from './settle-effects.ts';
 import type { Settle } from './settle-update.ts';
 import { stamped } from './stamps.ts';
 
-/**
- * Operators and upserts retry more often, so that of many concurrent ones that must read the document first, each
- * succeeds.
- */
+/** Operators and upserts retry more often, so that many concurrent ones on one document all succeed. */
 const operatorAttempts = 60;
 
-/** When a document is written, decided by one conditional command. */
+/** The conditions of a write, decided by one command. */
 export interface Conditions extends Preconditions {
   /** The kind of write, for rules. */
   readonly operation: DocumentWrite;
@@ -52,7 +49,7 @@ export interface Conditions extends Preconditions {
   readonly isDirect?: boolean;
 }
 
-/** What is known of the document for an update. */
+/** The known state of the document for an update. */
 interface Known {
   readonly counting: Counting;
   /** It was read, and matches none of the guards' own filters. */
@@ -106,14 +103,14 @@ export const writable = async (
       return settled && appliedBy(settled, operationsBeside(settled, operations));
     });
   } else {
-    // Whether another user's document is in the trash must stay hidden, so this comes before the check of its state.
+    // Checked before its state, because a caller must not learn whether another user's document is in the trash.
     if (!mayWrite(context, document)) throw notOwner();
     settled = await settledFields();
   }
   return { document, ...(settled && { settled }) };
 };
 
-/** The document if it still has the revision that was read and meets a condition, which is made of `where`. */
+/** The document if it still has the revision that was read and meets a condition, made from `where`. */
 const findAsRead = (
   { project, collection }: AccessContext,
   document: Document,
@@ -163,10 +160,10 @@ export const changeDocument = async <T>(context: AccessContext, id: string, chan
   let known: Known = { counting: stamped(context, counting), isMeasured: false, isDirect };
   const asGuards = [
     ...(ifMatch === undefined ? [] : [{ filter: isAt(ifMatch), refusal: () => undefined }]),
-    // A delayed one holds at the revision that was read, at which the document is then written.
+    // A delayed condition is checked at the revision that was read, and the write requires this revision.
     ...(asked && !asked.isDelayed ? [{ filter: asked.condition, refusal: () => undefined }] : []),
   ];
-  /** Throws if a document that the caller may write is not as they require. */
+  /** Throws if a document that the caller may write does not meet the conditions of the request. */
   const requireAsked = async (document: Document): Promise<void> => {
     if (ifMatch !== undefined && revisionOf(document) !== ifMatch) throw await revisionMismatch(context, document);
     if (!asked) return;
@@ -206,7 +203,7 @@ export const changeDocument = async <T>(context: AccessContext, id: string, chan
     },
     // The condition was checked after the document was read, so another write may have come in between.
     confirm: asked && (async (document) => (await findAsRead(context, document, where, asked.condition)) !== null),
-    busy: 'The document is being changed by others right now. Retry.',
+    busy: 'Other requests are changing this document. Retry.',
     ...((operation === 'upsert' || operations?.length || runsEffects(context, 'update')) && {
       attempts: operatorAttempts,
     }),

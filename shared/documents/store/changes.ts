@@ -77,18 +77,16 @@ export const requireFeed = async (context: AccessContext): Promise<Feed> => {
   const { name, feed } = context.collection;
   if (!feed?.on) {
     throw notEnabled(
-      `The collection "${name}" has no changes feed. Switch it on ("changes": true of the collection) on the dashboard API.`,
+      `The collection "${name}" has no changes feed. To turn it on, set "changes": true on the collection with the dashboard API.`,
     );
   }
   if (clock.now() < feed.readyAt.getTime()) {
-    throw notEnabled(
-      `The changes feed of "${name}" was just switched on, which not every part of the service knows yet. Retry in a few seconds.`,
-    );
+    throw notEnabled(`The changes feed of "${name}" was turned on a moment ago. Retry in a few seconds.`);
   }
   return feed;
 };
 
-/** Changes in feed order, and whether others follow. */
+/** Changes in feed order, and whether more follow. */
 interface ChangePage {
   /** Each is `{_id, rev, deleted?, document?}`: a changed document in its latest state. */
   readonly changes: readonly JsonText[];
@@ -127,7 +125,7 @@ const listed = (context: AccessContext, value: PartitionValue) => {
   };
 };
 
-/** What to read from a feed: which documents, by which index, from which end. */
+/** A read of a feed: which documents, by which index, from which end. */
 interface FeedRead {
   readonly filter: Condition;
   readonly sort: { readonly _pos: 1 | -1 };
@@ -137,8 +135,8 @@ interface FeedRead {
 }
 
 /**
- * Passes on the entries of a feed as stored, until `take` wants no more. Uses an index of the feed, which may not be
- * built yet. Returns whether it passed on all.
+ * Passes the stored entries of a feed to `take` until it wants no more. Uses an index of the feed, which may not be
+ * built yet. Returns whether it passed all.
  */
 const walkFeed = (
   { project, collection }: Pick<AccessContext, 'project' | 'collection'>,
@@ -153,7 +151,7 @@ const walkFeed = (
       return true;
     } catch (error) {
       if (!lacksIndex(error)) throw error;
-      throw notEnabled('The changes of this collection are just being prepared. Retry in a minute.');
+      throw notEnabled('The changes feed of this collection is being prepared. Retry in a minute.');
     }
   });
 
@@ -173,7 +171,7 @@ const maxReadBytes = 8 * 5 * 1024 * 1024;
 /** Parallel look-ups if each document needs its own. */
 const atOnce = 8;
 
-/** What a change must be to be shown with its document, and how many changes a page may have. */
+/** The condition for showing a change with its document, and the maximum number of changes of a page. */
 interface PageQuery {
   /** A condition as JSON. */
   readonly where: unknown;
@@ -182,8 +180,8 @@ interface PageQuery {
 }
 
 /**
- * The documents of a page that the caller may not list or that do not match `where`, and those that matched it only
- * after they had changed again: their next change follows in the feed.
+ * The documents of a page that the caller may not list or that do not match `where`. Includes those that changed
+ * again before they were checked: their next change follows in the feed.
  */
 const judged = async (context: AccessContext, found: readonly Found[], where: unknown) => {
   const [hidden, later] = [new Set<Document>(), new Set<Document>()];
@@ -260,7 +258,7 @@ const findLatest = async (
   return places.reverse();
 };
 
-/** That a document has changed, without its contents. */
+/** A change of a document, without its contents. */
 export interface Moved {
   readonly _id: ObjectId;
   readonly rev: number;
@@ -331,7 +329,7 @@ export const beginOf = ({ from }: Feed): FeedPosition => ({
   shown: [],
 });
 
-/** The current position marks at most this many recent changes as seen. */
+/** The current position marks at most this many recent changes as shown. */
 const maxLatest = 2000;
 
 /** The position after which only new changes are shown. */
@@ -353,7 +351,7 @@ const pauseGrowth = 1.5;
 /** A request to a customer's database ends after 20 s. */
 const maxOwnWaitMs = 15_000;
 
-/** Looks again at growing intervals, until there are changes or the time is over. */
+/** Repeats `look` at growing intervals until there are changes or the time is over. */
 const waited = async (look: () => Promise<ChangePage>, waitMs: number): Promise<ChangePage> => {
   const end = (currentRequest.getStore()?.startedAt ?? performance.now()) + waitMs;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * pauseGrowth, lastPauseMs)) {

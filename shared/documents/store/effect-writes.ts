@@ -26,7 +26,7 @@ import { jointly } from './jointly.ts';
 
 /** A write of an effect that is about to run. */
 interface Running {
-  /** The caller of the request, about the target collection. */
+  /** The access context of the request's caller in the target collection. */
   readonly asking: AccessContext;
   readonly trusted: boolean;
   /** In `errors`. */
@@ -74,7 +74,7 @@ const shownTo = async (
   });
 };
 
-/** Errors that are not about a write: the caller can do something about them, or nobody. */
+/** Errors that are not caused by the write itself: the caller can fix them, or no one can. */
 const passes = ({ code }: AppError): boolean => code === 'TOO_MANY_WRITES';
 
 /** The 409 of a write that was rejected; other failures as they are. */
@@ -178,7 +178,7 @@ export const runEffects = async (): Promise<void> => {
   for (const act of scope.last.splice(0)) await act();
 };
 
-/** The worker wakes for the collection of the request itself after every write. */
+/** For the collection of the request itself, the worker is woken after every write. */
 const wakeFor = async ({ context: { project, collection } }: EffectCause): Promise<void> => {
   if (!isHooked(project, 'document')) return;
   const { known } = await effectsOf(project, collection);
@@ -186,8 +186,8 @@ const wakeFor = async ({ context: { project, collection } }: EffectCause): Promi
 };
 
 /**
- * Runs a write of documents together with the writes of effects that follow it, all or none. Without such effects it
- * is the write alone. Throws the errors of `act`; 409 `EFFECT_REFUSED`; those of `jointly`.
+ * Runs a write of documents and the writes of its effects, all or none. Without such effects, runs only the write.
+ * Throws the errors of `act`; 409 `EFFECT_REFUSED`; those of `jointly`.
  */
 export const withEffects = async <T>(
   { project, collection }: Pick<AccessContext, 'project' | 'collection'>,

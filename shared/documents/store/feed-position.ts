@@ -12,13 +12,13 @@ export type At = bigint;
 export interface FeedPosition {
   /** Everything up to here was shown, and nothing will appear before it. */
   readonly after: At;
-  /** What was shown after it, in order. */
+  /** Positions after it that were shown, in order. */
   readonly shown: readonly At[];
 }
 
 /** Longer than a write can take between getting its position and becoming visible. */
 const lookBackSeconds = 10;
-/** An older position may have missed deletions, whose tombstones are gone. */
+/** An older position may have missed deletions, because their tombstones are removed. */
 const keptSeconds = trashMs / 1000;
 
 /** The request line is limited. */
@@ -32,8 +32,8 @@ export const secondsAt = (at: At): number => Number(at >> 32n);
 export const before = (seconds: number): At => (BigInt(seconds) << 32n) - 1n;
 
 /**
- * The position after showing more changes, in order. What lies far enough behind the newest is final, unless more is
- * known to follow after `shown`.
+ * The position after showing more changes, in order. Changes far enough behind the newest one are final, unless more
+ * are known to follow after `shown`.
  */
 export const movedOn = ({ after, shown }: FeedPosition, places: readonly At[], more: boolean): FeedPosition => {
   const all = [...shown, ...places].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));

@@ -18,7 +18,7 @@ export interface Guard {
   readonly refusal: (document: Document, bytes: number) => AppError | undefined;
 }
 
-/** A large document must not change after it was measured, and others may be writing to it. */
+/** Writes of a large document require the revision that was measured, and other requests may be writing to it. */
 const usualAttempts = 5;
 
 interface GuardedWrite<T> {
@@ -27,13 +27,13 @@ interface GuardedWrite<T> {
   /** Reads the document for which the conditions did not hold, and its bytes of BSON. Throws the reason. */
   readonly read: () => Promise<{ readonly document: Document; readonly bytes: number }>;
   /**
-   * Whether the error of a guard for this document counts. If not, the write is repeated: the condition of the write is
-   * not known to have held for the document.
+   * Whether the error of a guard for this document counts. If not, the write is repeated, because the condition of
+   * the request may not have held for this document.
    */
   readonly confirm?: ((document: Document) => Promise<boolean>) | undefined;
-  /** The message if others change the document at each try. */
+  /** The error message if other requests change the document at each attempt. */
   readonly busy: string;
-  /** The number of tries. */
+  /** The number of attempts. */
   readonly attempts?: number;
 }
 

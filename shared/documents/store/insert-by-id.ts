@@ -34,7 +34,7 @@ export const chosenId = (id: string): ObjectId => {
 /** The error of an id that is taken (412): with the document if the caller may get it and it is not in the trash. */
 const documentExists = async (context: AccessContext, id: string, cause: AppError): Promise<AppError> => {
   const message =
-    'A document with this id exists, or existed until lately. Change it with PUT or PATCH, or use another id.';
+    'A document with this id exists, or was deleted recently. Change it with PUT or PATCH, or use another id.';
   try {
     const get = () => getDocument(context, id, { includeDeleted: false });
     // The clash has ended a transaction.

@@ -54,7 +54,7 @@ export const undo = async (stored: Documents, collection: Collection, chosen: Co
   else await stored.deleteMany(chosen);
 };
 
-/** A transaction leaves nothing behind. Without one, the documents written before a clash are removed again. */
+/** A transaction rolls everything back. Without one, the documents written before a clash are removed again. */
 const insertAll = (
   db: Db,
   collection: Collection,

@@ -37,7 +37,9 @@ const areIndependent = async (access: AccessContext): Promise<boolean> => {
   return targets.size === 0 || (caller.kind === 'secret' && !targets.has(collection.name));
 };
 
-/** The inserts into one collection, from a write on, that one command can do; none if there are less than two. */
+/**
+ * The inserts into one collection, starting with a write, that one command can do; none if there are fewer than two.
+ */
 export const insertsAt = async (writes: readonly BatchWrite[], first: number): Promise<readonly Insert[]> => {
   const inserts: Insert[] = [];
   for (const write of writes.slice(first)) {
@@ -106,8 +108,8 @@ const throwClash = async ({ access, id, isChosen }: Insert, clash: Error): Promi
 };
 
 /**
- * Inserts with one command. Without a transaction the insert that it rejects is done again alone, which decides; those
- * after it are left.
+ * Inserts with one command. Without a transaction, the insert that was rejected runs again alone to get its error,
+ * and later ones are not done.
  */
 const insertSome = async (
   ready: readonly [Ready, ...Ready[]],

@@ -63,7 +63,7 @@ export const countWrites = (count = 1): void => {
   if (scope.writes <= maxWrites) return;
   throw new AppError(
     'TOO_MANY_WRITES',
-    `The request would write more than ${maxWrites} documents, those of effects included. Send fewer writes at a time.`,
+    `The request would write more than ${maxWrites} documents, including those of effects. Send fewer writes at a time.`,
   );
 };
 

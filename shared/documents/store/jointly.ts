@@ -75,7 +75,10 @@ const withoutAdded = (
   return isTyped ? JSON.parse(JSON.stringify(wireDocument({ left }).left)) : undefined;
 };
 
-/** The update that takes back operations from a document that others have changed since; `undefined` if none does. */
+/**
+ * The update that undoes operations on a document that other requests have changed since; `undefined` if they cannot
+ * be undone.
+ */
 const inverse = ({ context, operations, before }: Change, document: Document): JsonObject | undefined => {
   if (!operations) return undefined;
   const added: Record<string, number> = {};
@@ -95,7 +98,7 @@ const inverse = ({ context, operations, before }: Change, document: Document): J
 
 const maxTries = 50;
 
-/** Takes back a change of a document that others have written since, so that their writes stay. */
+/** Undoes a change of a document that other requests have changed since, and keeps their changes. */
 const invert = async (change: Change): Promise<boolean> => {
   const { _id, context } = change;
   const server: AccessContext = { ...context, caller: { kind: 'secret' }, runsOnlySets: true };
@@ -139,7 +142,7 @@ const undoOne = async (write: JointWrite, revision: number): Promise<Undone | un
         const found = await findById(context, _id);
         const now = found ? revisionOf(found) : undefined;
         if (!('_rev' in write.before) && now !== 0) throw new Error('The response of the write was lost');
-        // At any other revision it is not known whose write it was.
+        // At any other revision, the last write may be another request's.
         return now === revisionOf(write.before) ? { revision: now } : undefined;
       }
       if (await restore(write, revision)) return { revision: revision + 1 };
@@ -203,7 +206,7 @@ const newScope = (isAtomic: boolean): JointScope => ({
   last: [],
 });
 
-/** Publishes what was written, and does what has waited for the commit. */
+/** Publishes the written documents, and does the work that waited for the commit. */
 const finish = async (scope: JointScope): Promise<void> => {
   for (const { context, documents } of scope.published.values()) {
     await publishChange(context, [...documents.values()]);
@@ -215,7 +218,7 @@ const abandon = async ({ onFailure }: JointScope): Promise<void> => {
   for (const act of onFailure) await act().catch(() => undefined);
 };
 
-/** What came of writes that are done all or none. */
+/** The result of a joint run. */
 export interface Joint<T> {
   readonly result: T;
   /** Whether they ran in a transaction. */
@@ -253,7 +256,7 @@ export const jointly = async <T>(project: Project, act: () => Promise<T>): Promi
     return { result, isAtomic: false };
   } catch (error) {
     const stayed = await undoAll(undoable);
-    // Of a command that an outage interrupted, nothing is known, as in a request of its own: 503.
+    // After an outage, the outcome of the interrupted command is unknown, as in a single request: 503.
     const { index: running = 0 } = undoable;
     const isUnknown = stayed.every(({ isUnknown: unknown, index = 0 }) => unknown && index >= running);
     if (isUnknown && stayed.length > 0 && isUnavailable(error)) throw error;

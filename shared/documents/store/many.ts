@@ -63,7 +63,7 @@ const positionOf = (fingerprint: string, cursor: string | undefined): readonly u
   return position.values;
 };
 
-/** True for a failure that the next documents would meet too. */
+/** True for a failure that would affect the next documents too. */
 const endsCall = (error: AppError): boolean => statusOf[error.code] >= 500 && error.code !== 'TOO_MANY_WRITERS';
 
 /**

@@ -20,7 +20,7 @@ export interface NewDocument {
   readonly size: number;
 }
 
-/** The user who must own what the caller inserts; `undefined` for a secret key, which may name anyone or nobody. */
+/** The user who must own what the caller inserts; `undefined` for a secret key, which may name any owner or none. */
 export const insertingOwner = (collection: Collection, caller: Caller): string | undefined =>
   caller.kind === 'publishable' && ownerFieldOf(collection.rls) !== undefined ? caller.userId : undefined;
 

@@ -31,7 +31,7 @@ const beside = (value: number, direction: 1 | -1): number =>
   value + direction * Math.max(Math.abs(value) * Number.EPSILON, Number.MIN_VALUE);
 
 /**
- * The lowest (`1`) or highest (`-1`) value that is known to keep the result within the limit; results grow with
+ * The lowest (`1`) or highest (`-1`) value for which the result is known to stay within the limit. Results grow with
  * values.
  */
 const turned = (
@@ -68,7 +68,7 @@ const sourceOf = (
   return from === undefined || to === undefined ? undefined : { from, to };
 };
 
-/** The same for a result that must be one of a list. */
+/** The values whose result is in a list; `undefined` if that is not known. */
 const listedFilter = (operation: Numeric, operand: number, at: ValueType | undefined): Condition => {
   const { operator, path } = operation;
   const allowed = (at?.enum ?? []).map(Number);
@@ -112,7 +112,7 @@ const suitsFromNothing = ({ operator, operand }: Numeric, at: ValueType | undefi
   return !at || brokenBound(at, operator === '$mul' ? 0 : operand) === undefined;
 };
 
-/** The arrays that stay within their bounds, whatever they contain. */
+/** The arrays that stay within their bounds regardless of their elements. */
 const additionFilter = ({ operator, path, added }: Addition, at: ValueType | undefined): Condition => {
   if (!at) return {};
   const { minItems = 0, maxItems = Infinity, uniqueItems } = at;

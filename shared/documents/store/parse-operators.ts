@@ -101,7 +101,7 @@ const additionOf = (operator: '$push' | '$addToSet', path: string, value: unknow
   if (surplus !== undefined) {
     const allowed = modifiers[operator].join(', ');
     throw invalidUpdate(
-      `${operator} of "${shownPath(path)}" takes no ${cutText(surplus, 40)} here, only ${allowed}, or an element alone.`,
+      `${operator} of "${shownPath(path)}" takes an element, or an object with ${allowed}. ${cutText(surplus, 40)} is not known.`,
     );
   }
   const { $each, $position, $slice } = value;
@@ -138,7 +138,7 @@ const equalTo = (items: ValueType | undefined, path: string, value: unknown): un
       : undefined;
   if (stored !== undefined) return stored;
   throw invalidUpdate(
-    `$pull of "${shownPath(path)}" takes ${withArticle(items.type)} as its elements are, or a condition on them.`,
+    `$pull of "${shownPath(path)}" takes a value of the type of the elements, ${withArticle(items.type)}, or a condition on them.`,
   );
 };
 

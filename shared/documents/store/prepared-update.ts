@@ -9,7 +9,7 @@ import { requireReferences, setsReferences } from './references.ts';
 import { stamped } from './stamps.ts';
 import { sizeOf } from './validate.ts';
 
-/** An update of a document that was read, with all decisions made. */
+/** An update of a document that was read. All checks are done. */
 export interface PreparedUpdate {
   /** Matches the document only as it was read. */
   readonly filter: Filter<MongoDocument>;

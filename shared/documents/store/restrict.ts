@@ -109,7 +109,8 @@ const keptBy = async (target: Target, chain: readonly Removed[]): Promise<readon
     for (const { follower, count } of counted) {
       if (count === 0) continue;
       const [field, collection] = [follower.ref.path, follower.source.name];
-      const what = index === 0 ? 'this document' : `a document of "${removed.collection}" that would follow`;
+      const what =
+        index === 0 ? 'this document' : `a document of "${removed.collection}" that would be deleted with it`;
       errors.push({ field, collection, count, message: `"${collection}" refers to ${what} in "${field}"` });
     }
   }
@@ -120,7 +121,7 @@ const keptBy = async (target: Target, chain: readonly Removed[]): Promise<readon
 const withoutFields = (errors: readonly FieldError[]): readonly ErrorDetail[] =>
   [...new Set(errors.map(({ collection = '' }) => collection))].map((collection) => ({
     collection,
-    message: `"${collection}" refers to this document, or to one that would follow it`,
+    message: `"${collection}" refers to this document, or to one that would be deleted with it`,
   }));
 
 /**
@@ -133,6 +134,6 @@ export const requireUnrestricted = async (target: Target, removed: Removed): Pro
   const [first] = found;
   if (!first) return;
   const errors = target.caller.kind === 'secret' ? found : withoutFields(found);
-  const message = `Documents of "${first.collection}" still refer to this one or to one that would follow it. Delete them first, or let them refer to another.`;
+  const message = `Documents of "${first.collection}" still refer to this one, or to one that would be deleted with it. Delete them first, or change their references.`;
   throw new AppError('STILL_REFERENCED', message, { errors });
 };

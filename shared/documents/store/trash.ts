@@ -248,7 +248,7 @@ export const listTrash = async (
     findRows(project, collection.name, trashed(collection), { ...asked, sort: latestFirst }),
     filteredTotal(project, collection.name, trashed(collection)),
   ]);
-  if (cut) throw pageTooLarge(rows.length, 'Ask with a smaller limit, down to limit=1.');
+  if (cut) throw pageTooLarge(rows.length, 'Send a smaller limit, such as limit=1.');
   const items = rows.map(({ document }) => ({ ...document, daysLeft: daysLeft(document.deletedAt) }));
   return { items, ...total, page, limit };
 };

@@ -22,7 +22,7 @@ const mustBeArray = (path: string): Guard => ({
   refusal: (document) =>
     Array.isArray(valueAt(document, path))
       ? undefined
-      : invalidUpdate(`"${path}" is not set to an array, so no element of it can be set. Set "${path}" as a whole.`),
+      : invalidUpdate(`"${path}" is not an array, so its elements cannot be set. Set "${path}" as a whole.`),
 });
 
 /** `00` is a field name, but MongoDB reads it as a position in an array. */
@@ -30,7 +30,7 @@ const mustNotBeArray = (path: string, name: string): Guard => ({
   filter: { [path]: { $not: { $type: 'array' } } },
   refusal: (document) =>
     Array.isArray(valueAt(document, path))
-      ? invalidUpdate(`"${path}" is an Array: "${name}" is no position in it. Write ${Number(name)}.`)
+      ? invalidUpdate(`"${path}" is an Array: "${name}" is not a position in it. Write ${Number(name)}.`)
       : undefined,
 });
 
@@ -153,7 +153,7 @@ export const requireEntrances = (fields: readonly Field[], path: string): void =
 const requireEntrance = (at: ValueType, above: string, segment: string): void => {
   if (at.type === 'Array') {
     if (!isPosition(segment))
-      throw invalidUpdate(`"${shownPath(above)}" is an Array: "${shownPath(segment)}" is no position in it.`);
+      throw invalidUpdate(`"${shownPath(above)}" is an Array: "${shownPath(segment)}" is not a position in it.`);
   } else if (at.type !== 'Object') {
     throw invalidUpdate(`"${shownPath(above)}" is ${withArticle(at.type)}, so nothing can be set inside it.`);
   }

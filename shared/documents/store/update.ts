@@ -13,7 +13,7 @@ import { maxFusedBytes } from './stamps.ts';
 import { setFields } from './write-fields.ts';
 import { shownToWriter, type WrittenDocument } from './written.ts';
 
-/** Only the token counts before the body of an update is looked at. */
+/** For the check of the token, before the body of an update is read. */
 const anyFields: Applied = appliedBy({});
 
 /** What an upsert adds to an update. */

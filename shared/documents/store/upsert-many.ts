@@ -116,7 +116,7 @@ const decide = async (context: AccessContext, item: Item, found: Document | unde
   return { item, insert, isHidden: found !== undefined };
 };
 
-/** The progress of a request. Without transactions, written documents stay written for the next try. */
+/** The progress of a request. Without transactions, documents that were written stay written for the next attempt. */
 interface Progress {
   readonly done: Map<number, { readonly id: ObjectId; readonly isNew: boolean }>;
   at?: Write;
@@ -157,7 +157,7 @@ const clashAt = ({ label }: ConflictTarget, { at }: Progress, clash: AppError): 
   return new AppError(clash.code, `Item ${index}: ${clash.message}`, { errors: atIndex(clash, index), cause: clash });
 };
 
-/** Writes the remaining items in one try; `null` if another request interfered. */
+/** Writes the remaining items in one attempt; `null` if another request interfered. */
 const attempt = async (
   context: AccessContext,
   target: ConflictTarget,
@@ -228,7 +228,7 @@ export const upsertDocuments = async (
   const items = await itemsOf(context, target, bodies);
   const isRepeat = (await storedEarlier(context, bodies.length)) !== undefined;
   const progress: Progress = { done: new Map() };
-  await retryOnConflict('The documents are being changed by others right now. Retry.', () =>
+  await retryOnConflict('Other requests are changing these documents. Retry.', () =>
     attempt(context, target, items, isRepeat, progress),
   );
   const written = items.flatMap(({ index }) => progress.done.get(index) ?? []);

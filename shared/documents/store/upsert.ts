@@ -54,7 +54,10 @@ const keepsValues = (fields: readonly string[], found: Document): Guard => ({
 const isOvertaken = (error: unknown): boolean =>
   error === overtaken || (error instanceof AppError && error.code === 'DOCUMENT_NOT_FOUND');
 
-/** Inserts the body or updates the document with the same values, in one try; `null` if another request was faster. */
+/**
+ * Inserts the body or updates the document with the same values, in one attempt; `null` if another request
+ * interfered.
+ */
 const upsertOnce = async (
   context: AccessContext,
   target: ConflictTarget,
@@ -104,7 +107,7 @@ export const upsertDocument = async (
   const earlier = await withEffects(context, ['create'], () => storedEarlier(context, 1));
   if (earlier?.documents[0]) return { ...(await shownToWriter(context, earlier.documents[0])), isNew: true };
   const isRepeat = earlier !== undefined;
-  return retryOnConflict('The document is being changed by others right now. Retry.', () =>
+  return retryOnConflict('Other requests are changing this document. Retry.', () =>
     upsertOnce(context, target, { body: filled, values, isRepeat }),
   );
 };

@@ -53,7 +53,7 @@ interface Changing {
   readonly operations?: readonly FieldOperation[] | undefined;
 }
 
-/** A change of a joint run, as undoing it needs it. */
+/** The note about a change in a joint run that undoing it needs. */
 const noteOf = (context: AccessContext, { before, fields, operations = [] }: Changing) => {
   const isPlain = Object.keys(fields).some((path) => path !== 'updatedAt');
   return {
@@ -87,7 +87,7 @@ const notingChange = async <T>(
   }
 };
 
-/** In a transaction an error ends all of it, so after one the documents of a collection are read first. */
+/** In a transaction, an error ends all of it. So after an error, documents of the collection are read first. */
 const careful = new WeakSet<Collection>();
 
 /** Whether a write of a joint run can be decided by its command alone. */

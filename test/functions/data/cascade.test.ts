@@ -229,12 +229,12 @@ describe('a chain of references', () => {
         field: 'comment',
         collection: 'audits',
         count: 1,
-        message: '"audits" refers to a document of "comments" that would follow in "comment"',
+        message: '"audits" refers to a document of "comments" that would be deleted with it in "comment"',
       },
     ]);
     const ofUser = await send('DELETE', `posts/${post}`, undefined, ann);
     expect(ofUser.body.errors).toEqual([
-      { collection: 'audits', message: '"audits" refers to this document, or to one that would follow it' },
+      { collection: 'audits', message: '"audits" refers to this document, or to one that would be deleted with it' },
     ]);
     expect(await send('DELETE', `posts/${post}${permanent}`)).toMatchObject(refused);
     expect(await statesOf('comments', [comment])).toEqual(['active']);

@@ -108,7 +108,7 @@ describe('a Ref with onDelete restrict', () => {
     const answer = await send('DELETE', `posts/${post}`, undefined, ann);
     expect(answer).toMatchObject({ status: 409, body: { code: 'STILL_REFERENCED' } });
     expect(answer.body.errors).toEqual([
-      { collection: 'notes', message: '"notes" refers to this document, or to one that would follow it' },
+      { collection: 'notes', message: '"notes" refers to this document, or to one that would be deleted with it' },
     ]);
     expect(await send('DELETE', `posts/${post}`, undefined, bob)).toMatchObject({ status: 403 });
     const missing = await send('DELETE', `hidden/${'1'.repeat(24)}`, undefined, bob);
