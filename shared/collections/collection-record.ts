@@ -103,7 +103,7 @@ export const collectionNotFound = (name: string): AppError =>
   new AppError(
     'COLLECTION_NOT_FOUND',
     `This project has no collection "${cutText(name, 63)}". Names are case-sensitive. ` +
-      'Collections are made on the dashboard API: POST /api/projects/:projectId/collections.',
+      'Create collections with the dashboard API: POST /api/projects/:projectId/collections.',
   );
 
 export const requireRecord = async (project: Project, name: string): Promise<CollectionRecord> => {

@@ -48,7 +48,7 @@ const limitReached = ({ plan }: Project): AppError =>
 const whatIsTaken = ({ name, state }: CollectionRecord): string => {
   if (state === 'creating') return `A collection "${name}" is just being created. Retry in a moment.`;
   if (state === 'deleting') return `The collection "${name}" is still being deleted. Retry in a few minutes.`;
-  return `This project already has a collection "${name}"; upper and lower case do not differ.`;
+  return `This project already has a collection "${name}". Names ignore upper and lower case.`;
 };
 
 const alreadyExists = (record: CollectionRecord): AppError => new AppError('COLLECTION_EXISTS', whatIsTaken(record));
@@ -105,7 +105,7 @@ const attempt = async (project: Project, wanted: Collection, waitUntil: number):
  */
 const reserveCollection = (project: Project, wanted: Collection): Promise<CollectionRecord> => {
   const waitUntil = performance.now() + patienceMs;
-  return retryOnConflict('Too many collections are being made at the same time. Retry.', () =>
+  return retryOnConflict('Too many collections are being created at the same time. Retry.', () =>
     attempt(project, wanted, waitUntil),
   );
 };

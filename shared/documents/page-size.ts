@@ -11,7 +11,7 @@ export const maxPageBytes = 5 * 1024 * 1024 - 4096;
 export const pageTooLarge = (fitting: number, ways: string): AppError =>
   new AppError(
     'RESULT_TOO_LARGE',
-    `This page is larger than 5 MiB of JSON, in which each quote and backslash counts twice: only ${fitting} of its documents fit. ${ways}`,
+    `This page is larger than 5 MiB of JSON (each quote and backslash counts twice). Only ${fitting} of its documents fit. ${ways}`,
   );
 
 /** How much longer BSON may become in a response: a control character has one byte there and seven here. */

@@ -99,7 +99,7 @@ const parseSet = (scope: EffectScope, value: unknown): readonly (readonly [strin
 const parseTime = (scope: EffectScope, { on, at }: EffectInput): readonly EffectEvent[] => {
   if (at === undefined) return parseEvents(below(scope, 'on').at, on);
   const inner = below(scope, 'at');
-  if (on !== undefined) throw invalidEffect(inner.at, 'takes the place of on. Give the effect one of both.');
+  if (on !== undefined) throw invalidEffect(inner.at, 'cannot be combined with on. Use one of the two.');
   requireDate(inner, at);
   return [];
 };

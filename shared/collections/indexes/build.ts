@@ -113,7 +113,7 @@ export const buildMissing = async (db: Db, name: string, wanted: readonly IndexD
   } catch (cause) {
     if (hasCode(cause, cannotCreateIndex)) throw cannotHold(name, cause);
     if (!isIndexConflict(cause)) throw cause;
-    const message = `An index that the database has of its own on "${name}" conflicts with a required one. Drop it there first.`;
+    const message = `An index that the database already has on "${name}" conflicts with a required one. Drop it there first.`;
     throw new AppError('INDEX_EXISTS', message, { cause });
   }
 };
@@ -169,7 +169,11 @@ const build = (
 ): Promise<void> =>
   onDuplicateKey(buildIndexes(project, name, wanted, limitMs), (error) => {
     const errors = (error.errors ?? []).map(({ field = '' }) => ({ field, message: `${field} must be unique` }));
-    throw schemaConflict('Two documents share a value that is to be unique. Change one of them first.', errors, error);
+    throw schemaConflict(
+      'Two documents have the same value in a unique field. Change one of them first.',
+      errors,
+      error,
+    );
   });
 
 /**
@@ -208,7 +212,7 @@ const workers = 2;
 export const outOfTime = ({ placement }: Project): AppError =>
   new AppError(
     placement.kind === 'managed' ? 'SERVICE_UNAVAILABLE' : 'OWN_DATABASE_UNAVAILABLE',
-    'The indexes of the collections are still being built in that database. Send this again in a minute; what is built stays.',
+    'The indexes of the collections are still being built in that database. Retry in a minute: the indexes built so far are kept.',
     { retryAfter: 60 },
   );
 

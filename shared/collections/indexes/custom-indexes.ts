@@ -84,7 +84,10 @@ export const listIndexes = async (project: Project, collectionName: string, requ
 const orRefusal = (cause: unknown): never => {
   if (!(cause instanceof MongoServerError) || isOutage(cause)) throw cause;
   const [code, message] = isIndexConflict(cause)
-    ? (['INDEX_EXISTS', 'An index with this name or these keys exists already; only one text index fits.'] as const)
+    ? ([
+        'INDEX_EXISTS',
+        'An index with this name or these keys exists already. A collection can have only one text index.',
+      ] as const)
     : (['INVALID_INDEX', 'The documents of this collection cannot be indexed by these keys.'] as const);
   throw new AppError(code, message, { cause });
 };

@@ -82,7 +82,7 @@ const requireStillFit = (checked: readonly Collection[], before: readonly Collec
     if (!error || (old && misfit(old, knownBefore))) continue;
     const what = error.code === 'INVALID_EFFECT' ? 'effect' : 'rule';
     throw schemaConflict(
-      `${what === 'rule' ? 'A rule' : 'An effect'} of the collection "${collection.name}" would not hold any more: ${error.message} Change that ${what} first.`,
+      `${what === 'rule' ? 'A rule' : 'An effect'} of the collection "${collection.name}" would no longer be valid: ${error.message} Change that ${what} first.`,
       [{ field: `${collection.name}: ${error.errors?.[0]?.field ?? 'rules'}`, message: error.message }],
       error,
     );
@@ -215,7 +215,7 @@ const hintsOf = (collection: Collection, known: Known): readonly string[] => {
       : []),
     ...(collection.feed?.on && isFalse(rules.list) && !isFalse(rules.get)
       ? [
-          'rules.read allows single documents (get) but no lists, so the changes feed tells users of every change as of a deletion. Write a rule for list, or switch the feed off.',
+          'rules.read allows single documents (get) but no lists, so the changes feed reports every change to users as a deletion. Write a rule for list, or turn the feed off.',
         ]
       : []),
   ];

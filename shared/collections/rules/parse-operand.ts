@@ -27,7 +27,7 @@ const literalOf = (scope: RuleScope, type: ReturnType<typeof declared>['type'], 
     throw invalidRls(scope.at, 'is a list or an object, which is no value here.');
   }
   if (value === null || type === undefined) return value;
-  if (!isScalar(type)) throw invalidRls(scope.at, `compares ${withArticle(type)}, which equals no single value.`);
+  if (!isScalar(type)) throw invalidRls(scope.at, `compares ${withArticle(type)}, which cannot equal a single value.`);
   const stored = type === 'Date' && typeof value !== 'string' ? undefined : scalarRules[type].fromJson(value);
   if (stored === undefined) throw invalidRls(scope.at, `must be ${scalarRules[type].described}.`);
   return stored;

@@ -143,13 +143,16 @@ export const requireRights = (fields: readonly Field[]): void => {
   for (const field of fields) {
     const telling = tellingArray(field, field.key);
     if (telling !== undefined)
-      throw schemaError(telling, 'has uniqueItems, and read inside: a rejected write would show what a field contains');
+      throw schemaError(
+        telling,
+        'has uniqueItems, and a field with read inside it: a rejected write would reveal that field',
+      );
   }
   let bytes = 0;
   for (const { path, arrays, field } of rightsIn(fields, [], 0)) {
     const { write, read, required } = field;
     if (write !== undefined && arrays > 0)
-      throw schemaError(path, 'has write, which no field of the elements of an Array may have. Give it to the Array');
+      throw schemaError(path, 'has write, which fields of Array elements cannot have. Set it on the Array');
     if (write === 'server' && required && field.default === undefined)
       throw schemaError(path, 'is required, but with "write": "server" no user can send it. Give it a default');
     if (field.searchable && read !== undefined)
@@ -161,7 +164,7 @@ export const requireRights = (fields: readonly Field[]): void => {
         throw invalidRule(
           path,
           option,
-          `is one too many: the rules of fields may have ${maxBytes / 1024} KiB of JSON.`,
+          `exceeds the limit: all rules of fields together may have ${maxBytes / 1024} KiB of JSON.`,
         );
     }
   }

@@ -119,7 +119,8 @@ const uniqueHints = (
   if (!isPrivate(rls)) return [];
   const shared = schema.filter(({ unique, uniquePer }) => unique && !uniquePer).map(({ key }) => key);
   const together = lists.filter(({ fields }) => !fields.includes(rls.ownerField ?? '')).map(listLabel);
-  const isTold = 'unique in all of it: 409 tells a user that another user has a value. If each owner may have it once,';
+  const isTold =
+    'unique among all users, so a 409 tells a user that another user has the value. If each owner may have it once,';
   return [
     ...(shared.length > 0
       ? [`The collection is private, and ${quoted(shared)} ${isTold} set "uniquePer": "owner".`]

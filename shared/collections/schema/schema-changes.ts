@@ -184,7 +184,7 @@ export const refuseConflicts = async (
   if (errors.length === 0) return;
   const remedy =
     unique.length > 0
-      ? 'Values that are to be unique must be made so first.'
+      ? 'Make the values unique first.'
       : 'Change them first, or send "force": true to hold only new writes to the new schema.';
   throw schemaConflict(`Documents of this collection do not fit the new schema. ${remedy}`, errors);
 };

@@ -34,7 +34,7 @@ const reasonAgainst = ({ name: collection, schema, rls }: Declared, name: string
   if (systemFields.has(name)) return `names ${shown(name)}, which is written by the service`;
   const field = schema?.find(({ key }) => key === name);
   if (!field && name.includes('.')) return `names ${shown(name)}, but only fields of the top level may be in it`;
-  if (!field) return `names ${shown(name)}, which is no field of the schema`;
+  if (!field) return `names ${shown(name)}, which is not a field of the schema`;
   if (!fieldTypes[field.type].unique) {
     return `names ${shown(name)}; only fields of type ${listTypes(({ unique }) => unique, 'or')} may be in it`;
   }

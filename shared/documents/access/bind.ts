@@ -114,7 +114,7 @@ const bindFrom = async (
   if (found.length > maxValues && node.operator === '$nin' && !wanted) {
     throw new AppError(
       'RULE_LIMIT',
-      `A rule of the collection "${binding.collection.name}" excludes more than ${maxValues} values of "${operand.collection}", which a list cannot do.`,
+      `A rule of the collection "${binding.collection.name}" excludes more than ${maxValues} values of "${operand.collection}", which is too many for a list.`,
     );
   }
   return among(wanted ? found : found.filter((_value, index) => index < maxValues));

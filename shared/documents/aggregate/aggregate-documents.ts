@@ -75,7 +75,7 @@ const badSortByCount = (): string => 'A $sortByCount must be a path such as "$ta
 
 /** The message for a MongoDB error code, for a stage or operator. */
 const kinds: ReadonlyMap<unknown, (name: string) => string> = new Map([
-  [14, (name) => `The pipeline was stopped at ${name}: it was given a value of a type it does not take.`],
+  [14, (name) => `The pipeline was stopped at ${name}: a value has a type that it does not accept.`],
   [27, needsIndex],
   [146, outOfMemory],
   [168, unknownOperator],
@@ -94,8 +94,8 @@ const kinds: ReadonlyMap<unknown, (name: string) => string> = new Map([
   [40157, badCount],
   [40158, badCount],
   [40160, badCount],
-  [40228, () => 'What $replaceRoot or $replaceWith puts in the place of a document must be an object.'],
-  [40234, () => 'Each field of a $group but _id must be an accumulator, such as {"$sum":1}.'],
+  [40228, () => 'The value of $replaceRoot or $replaceWith must be an object.'],
+  [40234, () => 'Each field of a $group except _id must be an accumulator, such as {"$sum":1}.'],
   [40235, () => 'A field of a $group must not have a dot in its name.'],
   [51091, badPattern],
   [51111, badPattern],

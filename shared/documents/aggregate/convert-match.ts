@@ -116,7 +116,7 @@ const requireOwnNames = (operator: string, operand: unknown): void => {
   const taken = [...named, ...set].find((name) => typeof name === 'string' && /^[A-Z]/.test(name));
   if (taken === undefined) return;
   throw invalidPipeline(
-    `${cutText(operator, 40)} cannot name a variable ${cutText(String(taken), 40)}: names in capitals belong to the database, and changing one changes what fields mean. Begin the name with a small letter.`,
+    `${cutText(operator, 40)} cannot name a variable ${cutText(String(taken), 40)}: names in capitals are reserved. Begin the name with a small letter.`,
   );
 };
 

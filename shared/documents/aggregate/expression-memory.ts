@@ -143,8 +143,8 @@ const ofLoop = (name: string, parts: JsonObject, place: Place): Made => {
   const grown = turn(list.size, huge);
   if (grown.some(({ size }) => size > 1.5 * huge)) {
     throw invalidPipeline(
-      `${place.where}: $reduce may have $$value, or each field of it, once, and not inside another loop: it would grow ` +
-        'with every turn. Operators that only look at it, such as $size, may have it more often.',
+      `${place.where}: $reduce may have $$value, or each field of it, once, and not inside another loop, because it would grow ` +
+        'with every step. Operators that only read it, such as $size, may use it more often.',
     );
   }
   return sum([looped, made(0, (sum(grown).memory / huge) * looped.size)]);
@@ -184,7 +184,7 @@ export const memoryOf = (value: unknown, place: Place): Made => {
   place.work.looked += 1;
   if (place.work.looked > maxLooked) {
     throw invalidPipeline(
-      `${place.where}: the pipeline has too many values in its expressions. Use fewer, and fewer loops.`,
+      `${place.where}: the pipeline has too many values in its expressions. Use fewer values and fewer loops.`,
     );
   }
   if (typeof value === 'string') return ofText(value, place);

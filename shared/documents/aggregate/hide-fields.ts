@@ -144,7 +144,7 @@ const requirePath = (path: unknown, option: string, collection: string): string 
   const isPlain = typeof path === 'string' && isFieldPath(path) && !path.split('.').some((part) => /^\d+$/.test(part));
   if (isPlain) return path;
   throw invalidPipeline(
-    `${option} of a $lookup into the collection "${collection}" must be a path of names without positions, since some of its documents are hidden from you. Use let and a pipeline for anything else.`,
+    `${option} of a $lookup into the collection "${collection}" must be a path of names without positions, because some of its documents are hidden from you. Use let and a pipeline for anything else.`,
   );
 };
 

@@ -26,8 +26,8 @@ interface Limit {
 const memoryGuard = ({ bytes, withoutLists, notLists, variables }: Limit, stage: string, field = ''): Stage => {
   const names = [...variables].map((name) => `$$${name}`);
   const size = { $bsonSize: names.length > 1 ? { all: names } : names[0] };
-  const what = `${begin}${stage}: what it may make${field && ` for "${field}"`} of a document of `;
-  const text = [what, { $toString: size }, ` bytes takes too much memory. ${end}`];
+  const what = `${begin}${stage}: it could take too much memory${field && ` for "${field}"`}, with a document of `;
+  const text = [what, { $toString: size }, ` bytes. ${end}`];
   const plain = [...notLists].map((path) => ({ $not: [{ $isArray: [`$${path}`] }] }));
   const fits = { $or: [{ $lte: [size, bytes] }, { $and: [{ $lte: [size, withoutLists] }, ...plain] }] };
   return { $match: { $expr: { $cond: [fits, true, { $toInt: { $concat: text } }] } } };
@@ -178,7 +178,7 @@ export const countKept = (kept: Kept, kind: keyof Kept, at: string): void => {
   kept[kind] += 1;
   const [most, what] = keptLimits[kind];
   if (kept[kind] <= most) return;
-  throw invalidPipeline(`${at}: at most ${most} stages ${what}. Make several requests of it, or count and sum.`);
+  throw invalidPipeline(`${at}: at most ${most} stages ${what}. Split it into several requests, or count and sum.`);
 };
 
 /** Counts the stages of one part of a `$facet`, whose parts run at the same time. */

@@ -67,7 +67,7 @@ const readDoc = (expression: Extract<Expression, { kind: 'doc' }>, { own, target
   return readFrom(target, path, named);
 };
 
-/** What an expression is called if its value has the wrong type: a field of the document, or the field that is set. */
+/** The name of an expression in an error: the field that it reads, or the field that is set. */
 const nameOf = (expression: Expression, field: string): string =>
   expression.kind === 'doc' && !expression.ref ? expression.path : field;
 
@@ -81,7 +81,7 @@ const wrongType = (expression: Expression, field: string, wanted: string): AppEr
 };
 
 const asNumber = (expression: Expression, value: unknown, field: string): number => {
-  // As in rules, a number that is not stored yet counts as 0.
+  // As in rules, a missing stored number counts as 0.
   if (value === undefined && expression.kind === 'stored') return 0;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   throw wrongType(expression, field, 'a Number');
@@ -131,8 +131,8 @@ const ofNumbers = (operator: EffectOperator, numbers: readonly number[], at: str
 };
 
 /**
- * The value of an expression for `field`, as JSON; `undefined` if it reads a value that is missing. Throws 409
- * `EFFECT_REFUSED` for what the caller may not read, 400 `VALIDATION_FAILED` for a value of the wrong type.
+ * Returns the value of an expression for `field`, as JSON; `undefined` if it reads a missing value. Throws 409
+ * `EFFECT_REFUSED` if the caller may not read something, 400 `VALIDATION_FAILED` for a value of the wrong type.
  */
 export const compute = (expression: Expression, field: string, sources: EffectSources): unknown => {
   switch (expression.kind) {

@@ -9,8 +9,8 @@ const hasOperator = (value: unknown): boolean =>
   isJsonObject(value) && Object.keys(value).some((key) => key.startsWith('$'));
 
 /**
- * A value where operators are read. A computed one must exist, and must not be read as an operator: its object
- * could come from a caller.
+ * A value at a place where operators are allowed. A computed value must exist and must not be read as an operator,
+ * because a caller may have sent its object.
  */
 const strictly = (
   expression: Expression,
@@ -33,7 +33,7 @@ const strictly = (
   return value;
 };
 
-/** Fields and their values. A value that is missing leaves its field out. */
+/** Fields and their values. A field whose value is missing is left out. */
 const fieldsOf = (expression: Expression, at: string, sources: EffectSources): JsonObject => {
   if (expression.kind !== 'object') return {};
   const entries = expression.of.flatMap(([key, each]): [string, unknown][] => {

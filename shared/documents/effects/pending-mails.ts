@@ -32,11 +32,11 @@ export interface PendingMail {
   readonly fields: string;
 }
 
-/** A document with the emails that it still has to send. */
+/** A document with its pending emails. */
 export const pendingMailsOf = ({ _effects }: Document): readonly PendingMail[] =>
   (_effects as { readonly mails?: readonly PendingMail[] } | undefined)?.mails ?? [];
 
-/** Without transactions a write may be undone, until its request ends. */
+/** Without transactions, a write may be undone until its request ends. */
 const undoableMs = 60_000;
 
 const pendingFrom = (): Date => {
@@ -61,7 +61,7 @@ const maxValueLength = 4000;
 /** Of all fields together. */
 const maxLength = 32_000;
 
-/** The fields that everyone may see who may see the document, because an email leaves the service. */
+/** Only the fields that everyone who may read the document may see, because an email leaves the service. */
 const shownFields = ({ collection }: AccessContext, document: Document): string => {
   const hidden = new Set(rightsOf(collection).read.map(({ segments: [root] }) => root));
   const shown: Record<string, unknown> = {};

@@ -24,7 +24,7 @@ interface Stored {
 const userOf = (project: Project, userId: string | undefined): Promise<JsonObject | undefined> =>
   findUser(project, { kind: 'publishable', ...(userId !== undefined && { userId }) }, true);
 
-/** The fields of a user that an email may show: those that everyone may see, and a verified address. */
+/** The fields of a user that an email may contain: the fields that everyone may see, and the verified address. */
 const shownUser = async (project: Project, user: JsonObject | undefined): Promise<JsonObject | undefined> => {
   if (!user) return undefined;
   const users = (await findCollections(project, [usersCollection])).get(usersCollection);
@@ -79,9 +79,9 @@ const remove = async (
 };
 
 /**
- * Queues the pending emails of a collection's documents, the oldest first, until `end` (ms). Each is removed from its
- * document after it is queued; a run that ends in between leaves it to the next one, which finds it in the mail log.
- * Returns whether it queued all.
+ * Queues the pending emails of a collection's documents, the oldest first, until `end` (ms). An email is removed from
+ * its document after it is queued. If a run ends in between, the next run finds the email in the mail log. Returns
+ * whether all were queued.
  */
 export const queueMails = async (project: Project, collection: Collection, end: number): Promise<boolean> => {
   for (;;) {

@@ -12,10 +12,13 @@ import { findProjectById } from '../../projects/find-project.ts';
 import { queueMails } from './queue-mails.ts';
 import { runTimedEffects } from './run-timed.ts';
 
-/** Longer than a run. After a failure, for example of a customer's database, the next run waits for its end. */
+/**
+ * Longer than a run. If a run fails, for example because a customer's database is down, the next one starts after
+ * this time.
+ */
 const leaseMs = 120_000;
 
-/** A run begins nothing new after this time. Together with the schedule's limit it is less than a minute. */
+/** A run starts no new work after this time. Together with the schedule's limit it is less than a minute. */
 const runMs = 25_000;
 
 /** One run at a time works on a collection. */
@@ -27,7 +30,7 @@ const leasedEffects: Leased<CollectionRecord> = {
 
 const inMs = (ms: number): Date => new Date(clock.now() + ms);
 
-/** Does what effects have left to do in a collection. Returns whether it did everything. */
+/** Does the pending work of effects in a collection. Returns whether everything is done. */
 const workOn = async (record: CollectionRecord, end: number): Promise<boolean> => {
   const project = await findProjectById(record.projectId.toHexString());
   if (!project) return true;
@@ -36,7 +39,7 @@ const workOn = async (record: CollectionRecord, end: number): Promise<boolean> =
   return (!sendsMail(collection) || (await queueMails(project, collection, end))) && isDone;
 };
 
-/** Works on a collection that this run holds, again if it was asked to meanwhile. */
+/** Works on a collection whose lease this run holds, and repeats if it was asked to meanwhile. */
 const workHeld = async (held: CollectionRecord): Promise<void> => {
   const end = clock.now() + runMs;
   for (let record: CollectionRecord | null = held; record; ) {
@@ -49,8 +52,8 @@ const workHeld = async (held: CollectionRecord): Promise<void> => {
 };
 
 /**
- * The task `run-effects`: does what effects have left to do in a collection. If another run works on it, that one
- * searches again.
+ * The task `run-effects`: does the pending work of effects in a collection. If another run works on it, that run
+ * repeats its search.
  */
 export const runEffects = async (projectId: string, name: string): Promise<void> => {
   const which = { ...activeIn({ id: projectId }), name: { $eq: name } };
@@ -79,5 +82,5 @@ const dueEffects: RecordJob<CollectionRecord> = {
   limitMs: 25_000,
 };
 
-/** Does what effects have left to do in all collections. Returns the number of collections. */
+/** Does the pending work of effects in all collections. Returns the number of collections. */
 export const runDueEffects = async (): Promise<number> => (await workThroughRecords(dueEffects)).done;

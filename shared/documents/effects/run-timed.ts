@@ -17,7 +17,9 @@ const pageSize = 100;
 const concurrency = 4;
 const maxBusy = 1000;
 
-/** The documents whose date is due and that the effect has not seen since their last change, the oldest date first. */
+/**
+ * The documents whose date is due and that the effect has not handled since their last change, the oldest date first.
+ */
 const findDue = async (
   { project, collection, due: { path, mark } }: TimedEffect,
   busy: readonly ObjectId[],
@@ -43,7 +45,10 @@ interface Ended {
 }
 
 const runAll = async (timed: TimedEffect, end: number): Promise<Ended> => {
-  /** Those that others keep changing wait for the next run. All others are marked, so they are not found again. */
+  /**
+   * Documents that other requests keep changing wait for the next run. All others are marked, so they are not found
+   * again.
+   */
   const busy: ObjectId[] = [];
   for (let found = 0; ; ) {
     const ids = await findDue(timed, busy);
@@ -63,15 +68,15 @@ const knownEffects = async (project: Project, collection: Collection): Promise<K
     return await effectsOf(project, collection);
   } catch (error) {
     if (!isClientError(error)) throw error;
-    // What an effect names is being changed. The next run knows its new state.
+    // A field or collection that the effect names is being changed. The next run knows its new state.
     logFailure({ job: 'run-effects', project: project.id, collection: collection.name }, error);
     return undefined;
   }
 };
 
 /**
- * Runs the effects of a collection whose time has come, until `end` (ms). Each is decided by one conditional write of
- * its document, so several runs do no harm. Without such effects it costs nothing. Returns whether it ran all.
+ * Runs the effects of a collection whose time has come, until `end` (ms). One conditional write of the document
+ * decides each, so several runs do no harm. Without such effects it sends no command. Returns whether all ran.
  */
 export const runTimedEffects = async (project: Project, collection: Collection, end: number): Promise<boolean> => {
   if (dueFields(collection).length === 0) return true;

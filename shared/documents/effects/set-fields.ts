@@ -27,7 +27,7 @@ export interface EffectSubject {
   readonly stored?: Document;
 }
 
-/** What effects do with one document. */
+/** The result of effects for one document. */
 export interface Computed {
   /** Field → its computed value as JSON; `undefined` if the value is missing. */
   readonly values: ReadonlyMap<string, unknown>;
@@ -35,13 +35,13 @@ export interface Computed {
   readonly mails: readonly Effect[];
 }
 
-/** The writes before which effects set fields. */
+/** The events whose effects set fields. */
 type SetEvent = Exclude<EffectEvent, 'delete'>;
 
 const setsFields = ({ collection }: Pick<AccessContext, 'collection'>, event: SetEvent): boolean =>
   collection.effects !== undefined && effectFields(collection, event).size > 0;
 
-/** Whether effects set fields of what a write stores, or send emails. Costs nothing without effects. */
+/** Whether a write has effects that set fields or send emails. Sends no command without effects. */
 export const runsEffects = (context: AccessContext, event: SetEvent): boolean =>
   setsFields(context, event) || (!context.runsOnlySets && sendsMail(context.collection, event));
 
@@ -73,7 +73,7 @@ export const chosenBy = async (
     ),
   );
 
-/** Reads what expressions of an effect need for some documents. */
+/** Reads the documents that the expressions of an effect need, for several subjects. */
 export const sourcesFor = async (
   context: AccessContext,
   known: KnownEffects['known'],
@@ -105,7 +105,7 @@ const atItem = (error: unknown, index: number, isOne: boolean): unknown => {
   return new AppError(code, `${message} (item ${index})`, { errors: errors.map((each) => ({ index, ...each })) });
 };
 
-/** The form in which later effects see a value. */
+/** The value in the form that later effects read. */
 const asStored = ({ collection }: AccessContext, field: string, value: unknown): unknown => {
   const type = typeAt(collection, field);
   return type && value !== undefined ? (convert(type, value, field, []) ?? value) : value;

@@ -29,12 +29,12 @@ type Targets = ReadonlyMap<string, ReadonlyMap<string, EffectSource>>;
 
 type DocOfRef = Required<Extract<Expression, { kind: 'doc' }>>;
 
-/** A larger document is read without the fields that no expression needs, from its second read on. */
+/** A document larger than this is read without the fields that no expression needs, from its second read on. */
 const wholeBytes = 16 * 1024;
 
 const withLarge = new WeakSet<Collection>();
 
-/** MongoDB is fastest if it finds one document by its id alone and returns all of it. */
+/** MongoDB is fastest if a query finds one document by its id alone and returns all of it. */
 const findOneSource = async (
   { project, collection }: AccessContext,
   _id: ObjectId,
@@ -102,8 +102,8 @@ const findSources = async (
 const serverOf = (context: AccessContext): AccessContext => ({ ...context, caller: { kind: 'secret' } });
 
 /**
- * Reads what `$doc` expressions reach through Refs of some documents: one query per target collection. With the
- * caller's rights, or the server's if the effect is trusted. Every existing user counts as readable.
+ * Reads the documents that `$doc` expressions reach through Refs: one query per target collection. Uses the rights of
+ * the caller, or of the server if the effect is trusted. Every existing user counts as readable.
  */
 export const findTargets = async (
   context: AccessContext,

@@ -62,7 +62,7 @@ const findStored = async ({ project, collection }: AccessContext, id: ObjectId):
   return found;
 };
 
-/** The body that would write a stored document again: without what only the service and effects write. */
+/** The body that would write a stored document again, without the fields that only the service and effects write. */
 const bodyOf = ({ collection, caller }: AccessContext, stored: Document): JsonObject => {
   const { rls } = collection;
   const ofServer = rightsOf(collection).written.flatMap(({ path, write }) => (write === 'server' ? [path] : []));

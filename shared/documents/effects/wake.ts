@@ -21,7 +21,7 @@ const queueEffects = async (key: string, seconds: number): Promise<void> => {
 
 const wakeUp = wakeUps('Emails of effects wait for the schedule', queueEffects);
 
-/** Emails of writes that can no longer be undone need not wait. */
+/** Emails of writes that can no longer be undone are released immediately. */
 const release = async (project: Project, { name }: Collection, written: readonly Document[]): Promise<void> => {
   const ids = written.flatMap((document) => pendingMailsOf(document).map(({ id }) => id));
   const filter = { _id: { $in: written.map(({ _id }) => _id) } };
@@ -33,7 +33,7 @@ const release = async (project: Project, { name }: Collection, written: readonly
   );
 };
 
-/** After the commit, wakes the worker if written documents have emails to send. Without effects it costs nothing. */
+/** After the commit, wakes the worker if written documents have emails to send. Without effects it sends no command. */
 export const wakeForMails = async (
   { project, collection }: Pick<AccessContext, 'project' | 'collection'>,
   written: readonly Document[],

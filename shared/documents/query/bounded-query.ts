@@ -46,15 +46,15 @@ const patienceLeft = (patience: number): number => {
 type Kind = 'aggregation' | 'query';
 
 const advice =
-  'a read of this project that takes longer than a second is under way, and one at a time may. Retry when it has ended, send them one after the other, or make them quicker:';
+  'another read of this project takes longer than a second, and only one such read can run at a time. Retry later, send such reads one after the other, or make them faster:';
 
 const refusals: Readonly<Record<Kind, (retryAfter: number) => AppError>> = {
   aggregation: (retryAfter) => {
-    const message = `The aggregation has to wait: ${advice} filter in a first $match that an index serves.`;
+    const message = `The aggregation cannot run now: ${advice} filter in a first $match that an index serves.`;
     return new AppError('TOO_MANY_AGGREGATIONS', message, { retryAfter });
   },
   query: (retryAfter) => {
-    const message = `The query has to wait: ${advice} add an index that serves its filters and sort (GET /api/projects/:projectId/usage/missing-indexes of the dashboard API names it).`;
+    const message = `The query cannot run now: ${advice} add an index that serves its filters and sort (GET /api/projects/:projectId/usage/missing-indexes of the dashboard API names it).`;
     return new AppError('TOO_MANY_SLOW_QUERIES', message, { retryAfter });
   },
 };

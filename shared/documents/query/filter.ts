@@ -88,11 +88,17 @@ const described = (type: ScalarType): string =>
  */
 export const conditionValue = (type: FieldType | undefined, value: unknown, at: string): unknown => {
   if (typeof value === 'object' && value !== null) {
-    throw invalidFilter(at, 'a list or an object is no value here. Use $in for one of several values, $all for all.');
+    throw invalidFilter(
+      at,
+      'a list or an object cannot be a value here. Use $in for one of several values, $all for all.',
+    );
   }
   if (value === null || type === undefined) return value;
   if (!isScalar(type)) {
-    throw invalidFilter(at, `the field is ${withArticle(type)} and equals no single value. Compare one of its fields.`);
+    throw invalidFilter(
+      at,
+      `the field is ${withArticle(type)} and cannot equal a single value. Compare one of its fields.`,
+    );
   }
   const stored = storedForm(type, value);
   if (stored === undefined) throw invalidFilter(at, `${shown(JSON.stringify(value))} is not ${described(type)}.`);

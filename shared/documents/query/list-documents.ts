@@ -109,7 +109,7 @@ const requireWhole = ({ query }: Request, truncated: boolean, fitting: number): 
   if (truncated && query.cursor === undefined) {
     throw pageTooLarge(
       fitting,
-      'Walk the list with cursor= (empty for the first page, then nextCursor), which returns as much as fits and continues there; or send a smaller limit, or for single fields with fields=a,b.',
+      'Use cursor= (empty for the first page, then nextCursor), so that each page has as many documents as fit. Or send a smaller limit, or choose fields with fields=a,b.',
     );
   }
 };

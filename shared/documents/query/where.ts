@@ -140,7 +140,7 @@ const parseField = (scope: Scope, path: string, value: unknown): readonly FieldT
   if (!isPlainObject(value)) return [parseTest(scope, declared, path, ['$eq', value], at)];
   const [first] = Object.keys(value);
   if (first === undefined || !first.startsWith('$')) {
-    throw invalidFilter(at, 'an object is no value. Compare single fields of it, by dotted paths, or use operators.');
+    throw invalidFilter(at, 'an object cannot be a value. Compare its fields by dotted paths, or use operators.');
   }
   return parseTests({ ...scope, at }, declared, path, value);
 };

@@ -256,7 +256,7 @@ describe('an invalid pipeline', () => {
     [{ $sortByCount: 1 }, 'A $sortByCount must be'],
     [{ $sortByCount: 'n' }, 'A $sortByCount must be'],
     [{ $sortByCount: { a: 1 } }, 'A $sortByCount must be'],
-    [{ $replaceWith: '$n' }, '$replaceWith puts in the place of a document must be an object'],
+    [{ $replaceWith: '$n' }, '$replaceRoot or $replaceWith must be an object'],
   ])('400 with a message that names the error in %j', async (stage, message) => {
     const answer = await aggregate('orders', [stage]);
     expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_PIPELINE' } });

@@ -176,7 +176,7 @@ describe('pipelines that multiply documents', () => {
       body: { pipeline: hundredfold },
     });
     expect(body.message).toMatch(
-      /^The aggregation was stopped before pipeline\[3\]\.\$set: what it may make for "a" of a document of \d+ bytes takes too much memory\. Project fewer fields/,
+      /^The aggregation was stopped before pipeline\[3\]\.\$set: it could take too much memory for "a", with a document of \d+ bytes\. Project fewer fields/,
     );
   });
 });

@@ -205,7 +205,7 @@ describe('reads that take long because of a caller’s conditions', () => {
     clock.now = now;
     await held.end();
     expect({ status, code: body.code }).toEqual({ status: 429, code: 'TOO_MANY_SLOW_QUERIES' });
-    expect(body.message).toContain('one at a time may');
+    expect(body.message).toContain('only one such read can run at a time');
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
   });
 

@@ -10,7 +10,7 @@ const failure = (code: number, message = '') => pipelineFailure(new MongoServerE
 describe('an aggregation that MongoDB rejects', () => {
   test.each<[string, number, string, string]>([
     ['INVALID_PIPELINE', 2, "Executor error on namespace: p_1.posts :: caused by :: can't $divide by zero", '$divide'],
-    ['INVALID_PIPELINE', 14, '$divide only supports numeric types, not string', 'type it does not take'],
+    ['INVALID_PIPELINE', 14, '$divide only supports numeric types, not string', 'type that it does not accept'],
     ['INVALID_PIPELINE', 27, '$geoNear requires a 2d or 2dsphere index', '$geoNear needs a 2dsphere index'],
     ['INVALID_PIPELINE', 146, '$push would use too much memory', '100 MB of memory'],
     ['INVALID_PIPELINE', 292, 'Sort exceeded memory limit', '100 MB of memory'],
