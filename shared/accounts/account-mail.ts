@@ -29,13 +29,13 @@ export const queueAccountMail = async (
 /** Texts of security notifications. They contain nothing that an attacker could choose. */
 export const accountChanges = {
   addressChangeAsked:
-    'Another email address was asked for, which counts once it is confirmed. A new password puts an end to that.',
+    'Another email address was requested for your account. It replaces this one when it is confirmed. To prevent that, set a new password.',
   passwordChanged: 'Your password was changed.',
-  factorAdded: 'An authenticator app was set up: signing in asks for its codes from now on.',
-  factorRemoved: 'The authenticator app was removed: signing in does not ask for its codes any more.',
-  recoveryCodesReplaced: 'The recovery codes were replaced: those from before do not count any more.',
-  passkeyAdded: 'A passkey was added, which signs in without a password.',
-  passkeyDeleted: 'A passkey was deleted: it does not sign in any more.',
+  factorAdded: 'An authenticator app was set up. From now on, sign-in asks for its codes.',
+  factorRemoved: 'The authenticator app was removed. Sign-in no longer asks for its codes.',
+  recoveryCodesReplaced: 'The recovery codes were replaced. The old ones no longer work.',
+  passkeyAdded: 'A passkey was added. It signs in without a password.',
+  passkeyDeleted: 'A passkey was deleted. It no longer works.',
   providerLinked: (name: string) => `Signing in with ${plainName(name)} was added.`,
   providerUnlinked: (name: string) => `Signing in with ${plainName(name)} was removed.`,
 } as const;

@@ -126,7 +126,7 @@ export const verifyEmail = async (
 export const verifiedMessages: Readonly<Record<Verification, string>> = {
   verified: 'Email verified',
   takenOver:
-    'Email verified. You were not signed in, so the password and the sessions from before have ended: set a new password by a reset, or sign in by a code.',
+    'Email verified. You were not signed in, so the old password and sessions no longer work. Reset the password, or sign in with a code.',
 };
 
 /**

@@ -32,7 +32,7 @@ interface ListPart {
 /** Throws 400 `INVALID_QUERY` if both `after` and `before` are given; the provider takes one. */
 const pagination = ({ limit, after, before }: ListPart): PaginationOptions => {
   if (after !== undefined && before !== undefined) {
-    throw new AppError('INVALID_QUERY', 'Give after or before, not both.');
+    throw new AppError('INVALID_QUERY', 'Send after or before, not both.');
   }
   return {
     ...(limit !== undefined && { limit }),

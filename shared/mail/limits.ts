@@ -33,27 +33,26 @@ const limited = {
     limit: ({ mailsPerMonth }) => 4 * mailsPerMonth,
     window: dayAt,
     refusal: (limit) =>
-      `The mail log of this project takes ${limit} emails a day, those that failed or whose addresses are suppressed included. Retry tomorrow (UTC).`,
+      `The mail log of this project takes ${limit} emails a day, including failed and suppressed ones. Retry tomorrow (UTC).`,
   },
   /** Emails with the shared key per owner and month, over all projects. */
   mails: {
     limit: ({ mailsPerMonth, projects }) => mailsPerMonth * projects,
     window: monthAt,
     refusal: (limit) =>
-      `The owner of this project has used up the emails of the month with the mail key that all projects share: the plan allows ${limit} in all projects, deleted ones included. Wait for the next month, ${ownKey}.`,
+      `The monthly limit of emails with the shared mail key is reached: the plan allows ${limit} for all projects of an owner, including deleted ones. Wait for the next month, ${ownKey}.`,
   },
   recipients: {
     limit: ({ recipientsPerMonth }) => recipientsPerMonth,
     window: monthAt,
     refusal: (limit) =>
-      `The owner of this project has used up the recipients of the month with the mail key that all projects share: the plan allows ${limit} in all projects, deleted ones included, and each address of each mail counts. Wait for the next month, ${ownKey}.`,
+      `The monthly limit of recipients with the shared mail key is reached: the plan allows ${limit} for all projects of an owner, including deleted ones. Each address of each email counts. Wait for the next month, ${ownKey}.`,
   },
   /** Recipients with the shared key per day, over the whole service; 0 for no limit. */
   today: {
     limit: () => mailSettings().MAIL_RECIPIENTS_PER_DAY,
     window: dayAt,
-    refusal: () =>
-      `This service has sent as many emails as it may today with the mail key that all projects share. Retry tomorrow (UTC), ${ownKey}.`,
+    refusal: () => `The shared mail key has reached its daily limit. Retry tomorrow (UTC), ${ownKey}.`,
   },
 } as const satisfies Readonly<Record<string, Limited>>;
 

@@ -113,7 +113,7 @@ const keyFor = async (project: Project, usingByok: boolean): Promise<string> => 
   const own = await customerProviderKey(project);
   if (own) return own;
   throw unavailable(
-    'This mail was sent with a provider key of the project that has been removed, so it cannot be asked about.',
+    'This email was sent with a provider key that the project no longer has, so its status cannot be read.',
   );
 };
 

@@ -141,7 +141,7 @@ const postWithRetry = async (apiKey: string, mails: readonly OutgoingMail[], key
 };
 
 const suppressedItem: BatchItem = {
-  error: 'This address is suppressed: an earlier mail to it bounced, or its owner complained.',
+  error: 'This address is suppressed: an earlier email to it bounced or was marked as spam.',
 };
 
 const unknownOutcome = 'The mail provider did not respond. The mail log will show whether the email was sent.';

@@ -111,7 +111,7 @@ const compose = async (mail: MailLog, sealed: string, account: Account): Promise
 
 const submit = async (mail: MailLog, sealed: string): Promise<Submission> => {
   const account = await accountOf(mail);
-  if (!account) return rejected('The project has no key of its own at the mail provider any more');
+  if (!account) return rejected('The project no longer has its own mail provider key');
   const outgoing = await compose(mail, sealed, account);
   if (outgoing.to.length === 0) return rejected('suppressed');
   const wait = await waitForRateLimit(account.name);

@@ -91,7 +91,7 @@ export const serviceMailsKey = (day: string): Key => itemKey(kinds.serviceMails,
 /** Throws 429 `RATE_LIMITED` if the day's limit is reached. */
 export const countServiceMail = async (): Promise<Reservation> => {
   const today = dayAt(clock.now());
-  const storeError = 'This service has sent all the invitations of a day. Retry tomorrow (UTC).';
+  const storeError = 'This service has reached its daily limit of invitations. Retry tomorrow (UTC).';
   return reserveOne(today, serviceMailsKey(today.name), { name: 'sent', limit: serviceMailsPerDay }, storeError);
 };
 
@@ -160,7 +160,7 @@ const storeError = async ({ record }: OwnedProject, inviter: ObjectId): Promise<
         'LIMIT_REACHED',
         `A project can have ${maxMembers} members, open invitations included. Remove one to invite another.`,
       )
-    : new AppError('ROLE_REQUIRED', `To invite others needs the role admin in the project; yours is ${now.role}.`);
+    : new AppError('ROLE_REQUIRED', `To invite others, you need the role admin in the project. Yours is ${now.role}.`);
 };
 
 /** Replaces an earlier invitation to the same address. */

@@ -75,7 +75,7 @@ export const deleteMember = async (owned: OwnedProject, developerId: string, by:
   if (developerId !== by && !includesRole(owned.role, 'admin')) {
     throw new AppError(
       'ROLE_REQUIRED',
-      `To remove others needs the role admin in the project; yours is ${owned.role}.`,
+      `To remove others, you need the role admin in the project. Yours is ${owned.role}.`,
     );
   }
   const id = requireMemberId(owned, developerId);

@@ -143,11 +143,11 @@ const maxTokens = 50;
 
 /** Removes expired tokens, then takes a free slot; the unique index decides. */
 const insert = (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> =>
-  retryOnConflict('Too many tokens are being made at the same time. Retry.', async () => {
+  retryOnConflict('Too many tokens are being created at the same time. Retry.', async () => {
     const { developerId, createdAt } = token;
     await tokenRecords.deleteMany({ developerId, expiresAt: { $lte: createdAt } });
     const others = await tokenRecords.find({ developerId }, { projection: { slot: 1 } });
-    const what = `You have ${maxTokens} personal access tokens. Revoke one to make another.`;
+    const what = `You have ${maxTokens} personal access tokens. Revoke one to create another.`;
     return insertInSlot(tokenRecords, token, others, maxTokens, () => new AppError('LIMIT_REACHED', what));
   });
 

@@ -70,7 +70,7 @@ const openLinkedSession = <R extends AccountRecord>(
   client: Client,
   provider: IdentityProvider,
 ): Promise<OpenedSession | { readonly ticket: string }> => {
-  const changed = 'Your account was changed at this very moment. Sign in again.';
+  const changed = 'Your account was changed at the same time. Sign in again.';
   const linked = { _id: account._id, ...enabled, 'identities.key': { $eq: key } };
   return retryOnConflict(
     changed,

@@ -131,7 +131,7 @@ export const linkAccount = async <R extends AccountRecord>(
     const account = await open({ email: addresses[0], identity, provider, profile, attempt });
     return account ? { account, isNew: true, linkedByEmail: false } : null;
   };
-  const busy = 'The account is being changed elsewhere. Retry.';
+  const busy = 'Other requests are changing the account. Retry.';
   const found = await retryOnConflict(busy, (attempt) => onDuplicateKey(tryOnce(attempt), () => null), attempts);
   return { ...found, key: identity.key };
 };
@@ -155,11 +155,11 @@ export const linkToCurrentUser = async (
   const filter = { ...unchangedSince(account), ...enabled, 'identities.key': { $ne: identity.key } };
   const change = { $push: { identities: identity }, $unset: { '_signIn.anonymous': '' } };
   const linked = await onDuplicateKey(store.change(filter, change), (cause) => {
-    throw signInFailed(`This account at ${provider.title} signs in to another account here already.`, cause);
+    throw signInFailed(`This account at ${provider.title} already signs in to another account here.`, cause);
   });
   if (linked) return notifyOfChange(store, linked, accountChanges.providerLinked(provider.title));
   const isOwn = await store.find({ _id: new ObjectId(userId), ...enabled, 'identities.key': { $eq: identity.key } });
-  if (!isOwn) throw signInFailed('Your account was changed at this very moment. Retry.');
+  if (!isOwn) throw signInFailed('Your account was changed at the same time. Retry.');
 };
 
 const notLinked = (): AppError => new AppError('PROVIDER_NOT_LINKED', 'This provider is not linked to your account.');

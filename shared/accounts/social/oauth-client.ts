@@ -191,6 +191,6 @@ export const fetchProfile = async (
     return profileOf(provider, { ...Object.fromEntries(answers), claims, form });
   } catch (cause) {
     if (cause instanceof AppError && cause.code === 'SOCIAL_SIGN_IN_FAILED') throw cause;
-    throw signInFailed(`${provider.title} did not tell who you are. Retry.`, cause);
+    throw signInFailed(`${provider.title} did not return your identity. Retry.`, cause);
   }
 };

@@ -34,7 +34,7 @@ const countAnonymous = async ({ ip }: Client): Promise<void> => {
   if (rateLimits().RATE_LIMIT === 0) return;
   const hour = hourAt(clock.now());
   const key = itemKey(kinds.anonymousAccounts, partitionKey('rate', { source: sourceOf(ip) }), { hour: hour.name });
-  const refusal = `${perHour} anonymous accounts an hour are made from one address. Retry later.`;
+  const refusal = `${perHour} anonymous accounts an hour can be created from one address. Retry later.`;
   await reserveOne(hour, key, { name: 'n', limit: perHour }, refusal);
 };
 

@@ -183,7 +183,7 @@ export const updateProfile = async (
         return set;
       }),
     current: async () => requireProfile(await requireAccount(userAccounts(project), userId), kept),
-    busy: 'The profile is being changed by others right now. Retry.',
+    busy: 'Other requests are changing the profile. Retry.',
   });
   return ownView(project, users, updated);
 };

@@ -36,7 +36,10 @@ import { laterProfile, newProfile, requireProfileRights } from './profile.ts';
 import { profileFields, type UserRecord, userRecords, userSignIns, withUserEvent } from './users.ts';
 
 const limitReached = (project: Project, limit: number): AppError =>
-  new AppError('PLAN_LIMIT', `The ${project.plan} plan allows ${limit} users, and this project has reached that.`);
+  new AppError(
+    'PLAN_LIMIT',
+    `The ${project.plan} plan allows ${limit} users, and this project has reached this limit.`,
+  );
 
 /**
  * A free slot below the plan's user limit; `undefined` without a limit. Throws 403 `PLAN_LIMIT`. The unique index on
@@ -66,7 +69,7 @@ export const rethrowUserExists = (cause: unknown): never => {
 };
 
 const insert = (project: Project, user: UserRecord): Promise<UserRecord> =>
-  retryOnConflict('Too many accounts are being opened at the same time. Retry.', async () => {
+  retryOnConflict('Too many accounts are being created at the same time. Retry.', async () => {
     const planSlot = await freePlanSlot(project);
     const record = { ...user, ...(planSlot === undefined ? {} : { planSlot }) };
     const inserted = userRecords(project).insertOne(record);
@@ -193,7 +196,7 @@ const signUpInstead = 'Sign up with an email address and a password instead.';
 const withMissingFields = (error: AppError, { title }: IdentityProvider): AppError => {
   if (error.code !== 'VALIDATION_FAILED') return error;
   const missing = error.errors?.[0]?.message ?? error.message;
-  return signInFailed(`This app asks for more than ${title} tells: ${missing}. ${signUpInstead}`, error);
+  return signInFailed(`This app requires more than ${title} provides: ${missing}. ${signUpInstead}`, error);
 };
 
 /** Omits values that are taken if the schema allows it. */
@@ -216,7 +219,7 @@ const insertWithoutTaken = async (
     if (error.code === 'USER_EXISTS' || field === 'identities.key' || spare === 'username') return undefined;
     if (field === undefined) throw withMissingFields(error, provider);
     if (spare === undefined) {
-      const message = `Another account of this app has the same ${field}, which only one may have. ${signUpInstead}`;
+      const message = `Another account of this app already has this ${field}. ${signUpInstead}`;
       throw signInFailed(message, error);
     }
     const { [spare]: _taken, ...rest } = told;

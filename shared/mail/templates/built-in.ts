@@ -90,7 +90,7 @@ const proof = (subject: string, reason: string, action: string, otherwise: strin
 };
 
 const unlessYou = paragraph(
-  'If it was you, there is nothing to do. If not, set a new password at {{siteName}}, which ends all other sessions.',
+  'If this was you, you do not need to do anything. If not, set a new password at {{siteName}}. This ends all other sessions.',
 );
 
 export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
@@ -177,7 +177,7 @@ export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
     name: 'New device',
     ...letter(
       'New sign-in to your account at {{siteName}}',
-      paragraph('Your account was signed in to from a new device: {{device}}, {{place}}, {{time}}.'),
+      paragraph('A new device signed in to your account: {{device}}, {{place}}, {{time}}.'),
       unlessYou,
     ),
   },
@@ -221,10 +221,10 @@ export const webhookOffTemplate: BuiltIn = {
   ...letter(
     'A webhook of {{project}} was switched off',
     paragraph(
-      'The webhook of the project "{{project}}" at {{siteName}} that leads to {{host}} was switched off, as {{reason}}.',
+      'The webhook of the project "{{project}}" at {{siteName}} that sends to {{host}} was switched off because {{reason}}.',
     ),
     paragraph(
-      'Fix the receiver, turn the webhook on again in the dashboard, and send it what it has missed ("Replay").',
+      'Fix the receiver and turn the webhook on again in the dashboard. “Replay” sends it the events that it has missed.',
     ),
   ),
 };

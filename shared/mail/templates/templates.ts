@@ -247,7 +247,7 @@ export const createMailTemplate = async (
   };
   requireUsable(wanted);
   return toTemplateView(
-    await retryOnConflict('Too many templates are being made at the same time. Retry.', () => attempt(wanted)),
+    await retryOnConflict('Too many templates are being created at the same time. Retry.', () => attempt(wanted)),
   );
 };
 
@@ -289,7 +289,7 @@ export const updateMailTemplate = async (
     requireUsable({ ...edited, ...names });
     return replace(record, { ...Object.fromEntries(given), ...names });
   };
-  return toTemplateView(await retryOnConflict('The template is being changed by others. Retry.', edit));
+  return toTemplateView(await retryOnConflict('Other requests are changing the template. Retry.', edit));
 };
 
 /** Throws 404 `TEMPLATE_NOT_FOUND`. */

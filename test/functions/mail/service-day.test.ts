@@ -33,7 +33,7 @@ test('429 MAIL_QUOTA_EXCEEDED for all except 10 of 50 concurrent owners when the
   expect(taken).toHaveLength(10);
   const [refused] = outcomes.flatMap((outcome) => (outcome.taken ? [] : [outcome.refusal]));
   expect(refused).toMatchObject({ code: 'MAIL_QUOTA_EXCEEDED', retryAfter: 12 * 3600 });
-  expect(refused?.message).toMatch(/^This service has sent as many emails as it may today/);
+  expect(refused?.message).toMatch(/^The shared mail key has reached its daily limit/);
   expect(told).toHaveBeenCalledTimes(1);
 
   const [first] = taken;

@@ -115,7 +115,7 @@ describe('the month of an owner', () => {
       await removed(project);
     }
     const project = await newProject([], owner);
-    const refused = exceeded('the plan allows 75 in all projects, deleted ones included');
+    const refused = exceeded('the plan allows 75 for all projects of an owner');
     expect(await send(project, mailOf())).toMatchObject(refused);
     expect(await batch(project, batchOf(1))).toMatchObject(refused);
     expect(await mailUsage(await domainProject(project))).toMatchObject({ used: 0 });
@@ -126,7 +126,7 @@ describe('the month of an owner', () => {
     const project = await newProject([], owner);
     expect((await batch(project, batchOf(1, 50))).status).toBe(200);
     expect((await send(project, mailOf(addresses(50)))).status).toBe(200);
-    const refused = exceeded('the plan allows 100 in all projects, deleted ones included, and each address');
+    const refused = exceeded('the plan allows 100 for all projects of an owner');
     expect(await send(project, mailOf())).toMatchObject(refused);
     await removed(project);
     expect(await batch(await newProject([], owner), batchOf(1))).toMatchObject(refused);

@@ -98,7 +98,7 @@ describe('socialProviders with oidc:<name>', () => {
     for (const wrong of [`${origin}/nothing`, `${issuer()}/`, `${origin}/openid/issuer/x`]) {
       const answer = await patch(project, { 'oidc:a': { ...registration(), issuer: wrong } });
       expect(answer, wrong).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
-      expect(answer.body.message).toContain('must be an issuer of OpenID Connect');
+      expect(answer.body.message).toContain('must be an OpenID Connect issuer');
     }
   });
 

@@ -141,7 +141,7 @@ describe('a sign-in ends with an error and without a session', () => {
 
   test.each(Object.keys(profileFaults))('when the profile response is %s', async (fault) => {
     expect(await signIn(`profile with ${fault}`)).toMatchObject({
-      error: 'GitHub did not tell who you are. Retry.',
+      error: 'GitHub did not return your identity. Retry.',
       token: '',
     });
     await nobody();

@@ -40,7 +40,7 @@ const link = (token: string, options: object = {}, provider = 'gitlab') =>
 const identitiesOf = async (userId: string) =>
   (await storedUsers(project)).find(({ _id }) => _id.toHexString() === userId)?.identities ?? [];
 
-const elsewhere = 'This account at GitLab signs in to another account here already.';
+const elsewhere = 'This account at GitLab already signs in to another account here.';
 
 describe('linking a provider while signed in', () => {
   test('200, and it signs in to the account with any address; the owner is notified', async () => {

@@ -154,7 +154,7 @@ describe('a sign-in that fails', () => {
     const { userId } = await signInWith(project, 'github', 'ada');
     await raiseCredentialVersion(projectScope(project.id), userId, blockingVersion);
     expect(await signInWith(project, 'github', 'ada')).toMatchObject({
-      error: 'Your account was changed at this very moment. Sign in again.',
+      error: 'Your account was changed at the same time. Sign in again.',
       token: '',
     });
   });
@@ -188,7 +188,7 @@ describe('a sign-in that fails', () => {
     const required = { key: 'colour', type: 'String', required: true };
     const project = await newSocialProject({ collection: { ...users, schema: [...(users.schema ?? []), required] } });
     expect((await signInWith(project, 'github', 'ada')).error).toBe(
-      'This app asks for more than GitHub tells: colour is required. Sign up with an email address and a password instead.',
+      'This app requires more than GitHub provides: colour is required. Sign up with an email address and a password instead.',
     );
     await noAccount(project);
   });

@@ -61,7 +61,7 @@ describe('a new account', () => {
       const first = await post(project, 'signup', { email: 'first@example.com', password, name: 'Ada Lovelace' });
       expect(first.status).toBe(201);
       const { error } = await signInWith(project, 'github', 'ada');
-      expect(error).toContain(`Another account of this app has the same ${name}`);
+      expect(error).toContain(`Another account of this app already has this ${name}`);
       expect(await storedUsers(project)).toHaveLength(1);
     });
   });
