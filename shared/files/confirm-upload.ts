@@ -227,7 +227,7 @@ export const requireDeclaredType = async (contentType: string, start: Uint8Array
   if (matchesType(bareType(contentType), found, start)) return;
   throw new AppError(
     'CONTENT_TYPE_MISMATCH',
-    `The file was announced as ${contentType}, but its content is ${found ?? 'not'}. Upload it again with the type that it has.`,
+    `The file was announced as ${contentType}, but its content is ${found ?? 'not'}. Upload it again with the correct contentType.`,
     { errors: [{ field: 'filePath', message: 'filePath leads to content of another type than was announced' }] },
   );
 };

@@ -75,7 +75,7 @@ const attempt = async <T>(step: Step, act: () => Promise<T>): Promise<T> => {
 };
 
 const noStorage = (what: string): Error =>
-  invalidStorage('endpoint', `endpoint ${what}: it is no S3-compatible storage.`);
+  invalidStorage('endpoint', `endpoint ${what}: it is not an S3-compatible storage.`);
 
 const runSteps = async (bucket: Bucket, key: string, copy: string): Promise<void> => {
   await attempt('write', () => bucket.put(key, content, contentType));

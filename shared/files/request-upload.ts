@@ -54,15 +54,15 @@ const userQuotaExceeded = (limits: UserLimits, has: UserQuotaItem | undefined): 
     reservations >= limits.reservations
       ? `A user may have ${limits.reservations} uploads that are not confirmed. Confirm them, or wait until they end.`
       : files >= limits.files
-        ? `A user may have ${limits.files} files, uploads that are not confirmed included. Delete files first.`
-        : `The files of a user may have ${mib} MiB together, uploads that are not confirmed included. Delete files first.`;
+        ? `A user may have ${limits.files} files, including unconfirmed uploads. Delete files first.`
+        : `The files of a user may have ${mib} MiB together, including unconfirmed uploads. Delete files first.`;
   return new AppError('USER_QUOTA_EXCEEDED', message);
 };
 
 const storageQuotaExceeded = (limit: number): AppError =>
   new AppError(
     'STORAGE_QUOTA_EXCEEDED',
-    `The storage of this project has no room for this file: its plan allows ${Math.round(limit / MiB)} MiB, uploads that wait to be confirmed included. Delete files, or change the plan.`,
+    `This file does not fit into the storage of this project: its plan allows ${Math.round(limit / MiB)} MiB, including unconfirmed uploads. Delete files, or change the plan.`,
   );
 
 /** A shorter URL would be useless. */
@@ -152,9 +152,7 @@ interface PartsRequest {
 const requireInParts = ({ size, isUnproven, visibility }: UploadState): void => {
   if (size > maxMultipartBytes) throw new AppError('FILE_TOO_LARGE', 'A multipart upload can have at most 5 GiB.');
   if (isUnproven && visibility === 'public') {
-    throw invalidPath(
-      'filePath must be of a private file: what users upload in parts cannot be looked at before it is public',
-    );
+    throw invalidPath('filePath must be of a private file: users cannot upload public files in parts');
   }
 };
 

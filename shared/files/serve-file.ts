@@ -92,7 +92,7 @@ const serve = async ({ rawPath: path, rawQueryString, requestContext }: FileRequ
   const query = rawQueryString.replaceAll(/%7e/gi, '~');
   const isLink = path.startsWith('/private/');
   if (isLink && !isSigned(`https://${domainName}${path}?${query}`, await linkKeys(), clock.now())) {
-    return forbidden('This file is private, and this is no valid link to it: it was changed, or has expired.');
+    return forbidden('This file is private. The link was changed, or has expired.');
   }
   const led = routeFileRequest(path, parametersIn(query), requestId);
   if (led.status !== 200) return respond(led.status, 'application/json', led.body);

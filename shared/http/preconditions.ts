@@ -17,7 +17,7 @@ export const ifMatchOf = ({ headers: { 'if-match': header } }: Headers): number 
   if (Number.isSafeInteger(revision)) return revision;
   throw validationFailed({
     field: 'if-match',
-    message: 'if-match must be one revision as ETag has it, quotes included, or *',
+    message: 'if-match must be one revision from an ETag, with its quotes, or *',
   });
 };
 

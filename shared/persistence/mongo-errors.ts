@@ -21,7 +21,7 @@ export const isUnavailable = (error: unknown): error is AppError =>
   error instanceof AppError && (error.code === 'DATABASE_UNAVAILABLE' || error.code === 'OWN_DATABASE_UNAVAILABLE');
 
 const unfitForIndex =
-  'A value does not fit an index of the collection: a 2dsphere one takes GeoJSON, such as {"type":"Point","coordinates":[longitude,latitude]}, a hashed one no array.';
+  'A value does not fit an index of the collection. A 2dsphere index takes GeoJSON, such as {"type":"Point","coordinates":[longitude,latitude]}; a hashed index takes no arrays.';
 const needsMemory =
   'The query needs too much memory. Narrow it, or add an index that serves its sort: GET /api/projects/:projectId/usage/missing-indexes of the dashboard API names it.';
 const tooSlow =
@@ -43,13 +43,16 @@ const refusals: ReadonlyMap<unknown, readonly [ErrorCode, string]> = new Map([
   [57, ['INVALID_UPDATE', 'A field name contains a dot, which is not allowed there.']],
   [66, ['INVALID_UPDATE', 'The update would change a field that cannot be changed.']],
   [146, ['INVALID_QUERY', needsMemory]],
-  [171, ['INVALID_UPDATE', 'Two arrays cannot be stored in fields that one index covers together.']],
+  [171, ['INVALID_UPDATE', 'One index covers two of the fields, so they cannot both contain an array.']],
   [292, ['INVALID_QUERY', needsMemory]],
   [510, ['INVALID_UPDATE', unfitForIndex]],
   [10334, ['DOCUMENT_TOO_LARGE', 'The document is too large.']],
   [
     16746,
-    ['INVALID_QUERY', 'A number in a path, of the sort or of an index, is both a position and a field name here.'],
+    [
+      'INVALID_QUERY',
+      'A number in a path of the sort or of an index could mean a position or a field name. Use another path.',
+    ],
   ],
   [16755, ['INVALID_UPDATE', unfitForIndex]],
   [16766, ['INVALID_UPDATE', unfitForIndex]],

@@ -86,7 +86,7 @@ export const updateProject = async (
     $set: { ...Object.fromEntries(given), updatedAt: new Date(clock.now()) },
     ...(removes && { $unset: social.unset }),
   };
-  return retryOnConflict('The settings are being changed by others right now. Retry.', async (attempt) => {
+  return retryOnConflict('Other requests are changing the settings. Retry.', async (attempt) => {
     const { socialProviders: now } = attempt === 0 ? record : await loadAgain(record._id);
     social.check(now);
     return changeProjectIf(owned, update, isSocial ? { socialProviders: now ?? { $exists: false } } : {});

@@ -60,7 +60,7 @@ export const insertInSlot = async <R extends Document>(
 const keyRecord = (kind: KeyKind, key: string): KeyRecord => ({ kind, hash: hashApiKey(key), expiresAt: null });
 
 const insert = (project: Omit<ProjectRecord, 'slot'>, plan: PlanName): Promise<ProjectRecord> =>
-  retryOnConflict('Too many projects are being made at the same time. Retry.', async () => {
+  retryOnConflict('Too many projects are being created at the same time. Retry.', async () => {
     const { projects: limit } = plans[plan];
     const { ownerId } = project;
     const others = await projectRecords.find({ ownerId, state: 'active' }, { projection: { slot: 1 } });

@@ -117,7 +117,7 @@ const providerWebhookSecret = providerText(
 const providerFromEmail = v.nullable(v.pipe(textOrNull, v.trim(), atMost(320), v.check(isMailbox, noMailbox)));
 
 const changeable = {
-  siteUrl: v.optional(about(siteUrl, 'Address of the app, which links in emails and social sign-ins lead to.')),
+  siteUrl: v.optional(about(siteUrl, 'Address of the app. Links in emails, and social sign-ins, lead there.')),
   allowedDomains: v.optional(about(allowedDomains, 'Origins whose pages can call the public API. Default: *.')),
   allowPublicSignup: v.optional(about(flag, 'Whether users can sign up with the publishable key. Default: true.')),
   authEnabled: v.optional(about(flag, 'Turns user accounts on. Default: false.')),
@@ -128,7 +128,7 @@ const changeable = {
   uploads: v.optional(about(uploads, 'Uploads by users. Omitted members keep their value.')),
 };
 
-const named = about(name, 'Name of the project, which emails show.');
+const named = about(name, 'Name of the project. Emails contain it.');
 
 export const newProjectEntries = { name: named, ...changeable };
 export const projectChangesEntries = {
@@ -162,7 +162,7 @@ const withoutSite =
   'siteUrl is not set: emails of user accounts contain a code and no link, and social sign-in is rejected. Set siteUrl.';
 
 const withoutPages =
-  'siteUrl is not set: no page of another origin gets a refresh cookie, emails of user accounts contain a code and no link, and social sign-in is rejected. Set siteUrl; an exact origin in allowedDomains does for the cookie.';
+  'siteUrl is not set: no page of another origin gets a refresh cookie, emails of user accounts contain a code and no link, and social sign-in is rejected. Set siteUrl. For the cookie alone, an exact origin in allowedDomains is enough.';
 
 /** Explains what user accounts still lack after these changes; `undefined` if nothing. */
 export const accountHints = (

@@ -66,6 +66,6 @@ export const requireSignInMethod = ({ signIn }: { readonly signIn: SignInMethods
   if (!isOff(signIn, way)) return;
   throw new AppError(
     'SIGN_IN_DISABLED',
-    `Signing in by signIn.${way} is off for this project. Turn it on: PATCH /api/projects/:projectId of the dashboard API.`,
+    `The sign-in method signIn.${way} is off for this project. To turn it on, use PATCH /api/projects/:projectId of the dashboard API.`,
   );
 };

@@ -180,7 +180,7 @@ const requireExportRoom = async ({ plan }: Project, record: ExportRecord): Promi
   const { exportBytes } = plans[plan];
   if (record.bytes + (await othersOf(record)) <= exportBytes) return;
   throw new TransferFailure(
-    `With it the exports of this project have more than the ${exportBytes / gibibyte} GiB that the ${plan} plan keeps. Delete others, or read the documents from the database itself.`,
+    `With this export, the exports of this project exceed the ${exportBytes / gibibyte} GiB that the ${plan} plan keeps. Delete older exports, or read the documents from the database itself.`,
   );
 };
 

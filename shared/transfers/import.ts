@@ -90,7 +90,7 @@ export const runImport = async (claimed: ImportRecord, withinMs: number): Promis
   const deadline = clock.now() + withinMs;
   const { project, collection, editedAt } = await loadContext(claimed);
   const file = await managedBucket.head(transferKey(claimed));
-  if (!file) throw new TransferFailure('The file is not there any more.');
+  if (!file) throw new TransferFailure('The file no longer exists.');
   let record = claimed;
   for await (const batch of importBatches(linesOf(record, file, collection), { project, collection }, record)) {
     const now = await loadContext(record);

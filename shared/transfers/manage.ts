@@ -129,7 +129,7 @@ const attempt = async (project: Project, record: TransferRecord): Promise<unknow
     active === true && kind === record.kind && collectionName === record.collectionName;
   if (record.active && others.some(isSame)) throw transferRunning();
   const { transfers: limit } = plans[project.plan];
-  const what = `The ${project.plan} plan allows ${limit} exports and imports of a project at a time, those included that wait for their file. Wait until one has ended, or cancel one.`;
+  const what = `The ${project.plan} plan allows ${limit} unfinished exports and imports in a project, including imports that wait for their file. Wait until one has ended, or cancel one.`;
   return insertInSlot(transferRecords, record, others, limit, () => new AppError('PLAN_LIMIT', what));
 };
 

@@ -21,7 +21,7 @@ import { maxTries, runMs, type TransferRecord, transferKey, transferRecords, whe
 const work = async (record: TransferRecord, withinMs: number): Promise<void> => {
   const transfer = record._id.toHexString();
   if (record.tries > maxTries) {
-    const failure = 'It failed again and again. Retry later.';
+    const failure = 'It failed repeatedly. Retry later.';
     // Each failed run has logged the cause.
     log.warn({ job: 'transfer', transfer, failure });
     return failTransfer(record, failure);

@@ -59,12 +59,12 @@ export const loadContext = async ({ projectId, origin, kind }: TransferRecord): 
     collectionRecords.findOne({ _id: origin.collectionId, state: 'active' }),
   ]);
   if (!project) throw new TransferFailure('The project was deleted.');
-  if (!record) throw new TransferFailure('The collection was deleted before this had ended.');
+  if (!record) throw new TransferFailure('The collection was deleted in the meantime.');
   if (databaseOf(project) !== origin.database) {
     throw new TransferFailure(
       kind === 'export'
-        ? 'The project was moved to another database before the export had ended. Start a new one.'
-        : 'The project was moved to another database before the import had ended. What was inserted until then is in the former one.',
+        ? 'The project was moved to another database in the meantime. Start a new export.'
+        : 'The project was moved to another database in the meantime. The documents inserted before are in the old database.',
     );
   }
   return { project, collection: toCollection(record), editedAt: record.updatedAt };

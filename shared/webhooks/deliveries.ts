@@ -155,7 +155,7 @@ export const replayWebhook = async (
   { since: text, deliveryId }: ReplayRequest,
 ): Promise<void> => {
   if ((text === undefined) === (deliveryId === undefined)) {
-    throw invalidWebhook('since', 'Give either since or deliveryId, and not both.');
+    throw invalidWebhook('since', 'Send either since or deliveryId, not both.');
   }
   const record = await requireWebhook(project, webhookId);
   const { _id } = record;

@@ -47,7 +47,7 @@ export const requireFeeds = async (project: Pick<Project, 'id'>, { collections =
     const way =
       name === usersCollection
         ? 'For users, subscribe to user.created, user.updated and user.deleted.'
-        : 'Switch it on ("changes": true of the collection) on the dashboard API.';
+        : 'To turn it on, set "changes": true on the collection with the dashboard API.';
     throw new AppError(
       'CHANGES_NOT_ENABLED',
       `The collection "${name}" has no changes feed, which webhooks need. ${way}`,

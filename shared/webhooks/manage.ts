@@ -127,7 +127,7 @@ const scopesToReceive = (events: readonly WebhookEvent[]): readonly Scope[] =>
 const insert = async (project: Project, wanted: Omit<WebhookRecord, 'slot'>): Promise<WebhookRecord | null> => {
   const { webhooks: limit } = plans[project.plan];
   const others = await webhookRecords.find({ projectId: wanted.projectId }, { projection: { slot: 1 } });
-  const what = `The ${project.plan} plan allows ${limit} webhooks a project, and this one has as many.`;
+  const what = `The ${project.plan} plan allows ${limit} webhooks in a project. Delete one first.`;
   return insertInSlot(webhookRecords, wanted, others, limit, () => new AppError('PLAN_LIMIT', what));
 };
 
@@ -162,7 +162,7 @@ export const createWebhook = async (
     createdAt: now,
     updatedAt: now,
   };
-  const record = await retryOnConflict('Too many webhooks are being made at the same time. Retry.', () =>
+  const record = await retryOnConflict('Too many webhooks are being created at the same time. Retry.', () =>
     insert(project, wanted),
   );
   await addHooks(projectId, kindsOf(events));
@@ -228,7 +228,7 @@ export const updateWebhook = async (
   if (Object.values(changes).every((value) => value === undefined)) {
     throw new AppError('NOTHING_TO_UPDATE', 'Name at least one field to change.');
   }
-  const busy = 'This webhook is being changed by others. Retry.';
+  const busy = 'Other requests are changing this webhook. Retry.';
   const updated = await retryOnConflict(busy, () => edit(project, webhookId, changes, personalToken));
   await keepHooks(updated.projectId, () => kindsListenedTo(updated.projectId));
   await addHooks(updated.projectId, kindsOf(updated.events));

@@ -128,7 +128,7 @@ export const recordDeliveries = async (tries: readonly SentEvent[]): Promise<voi
 };
 
 const reasons = {
-  gone: 'its receiver returned 410, which ends the deliveries',
+  gone: 'its receiver returned 410, which ends deliveries',
   failing: 'every delivery has failed for five days',
 } as const;
 

@@ -35,7 +35,7 @@ const reasonOf = (error: unknown): string => {
   if (code === 'ECONNREFUSED') return 'The connection was rejected.';
   if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code)) return 'The TLS certificate is not valid.';
   if (/^HPE_/.test(code)) return 'The response is not valid HTTP.';
-  return 'The connection broke off.';
+  return 'The connection was lost.';
 };
 
 const retryAfterOf = ({ headers }: IncomingMessage): number | undefined => {
@@ -94,7 +94,7 @@ export const postEvent = async (
     return {
       status,
       ms,
-      ...(isRedirect && { error: 'Redirects are not followed: give the address that they lead to.' }),
+      ...(isRedirect && { error: 'Redirects are not followed. Set the address that the redirect leads to.' }),
       ...(retryAfter !== undefined && { retryAfter }),
     };
   } catch (error) {

@@ -60,7 +60,7 @@ describe('a session in the console', () => {
     tokens.end();
     await goTo(page, 'Usage');
     await usageIsThere(page);
-    await page.getByText('No query was slow').waitFor();
+    await page.getByText('No slow query').waitFor();
     expect(tokens.renewals()).toBe(1);
     expect(pathOf(page.url())).toBe(screen('/usage'));
     expect(problems).toEqual([]);

@@ -207,7 +207,7 @@ describe('the domain whitelist', () => {
       for (const origin of [foreign, 'null', '']) {
         const answer = await ask(route, { headers: { origin } });
         expect(answer, origin).toMatchObject(refused);
-        expect(answer.body).toMatchObject({ message: expect.stringContaining('does not belong in a page') });
+        expect(answer.body).toMatchObject({ message: expect.stringContaining('into a page') });
       }
     },
   );

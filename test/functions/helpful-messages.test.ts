@@ -48,7 +48,7 @@ describe('an error says what to do:', () => {
   test('403 asks for the publishable key when a page sends the secret key', async () => {
     const headers = { origin: 'https://evil.example' };
     const answer = await send('GET', '/api/data/notes', { key: project.secretKey, headers });
-    const message = /^https:\/\/evil\.example is not .*secret key.*does not belong in a page.*publishable key.*rotate/;
+    const message = /^https:\/\/evil\.example is not .*secret key.*into a page.*publishable key.*rotate/;
     expect(answer).toMatchObject(refusal(403, 'ORIGIN_NOT_ALLOWED', message));
   });
 

@@ -140,7 +140,7 @@ const failedVariants = ({ unmadeSizes: sizes = new Set() }: FileItem) =>
   });
 
 const errorOf = ({ code, until }: StoredFailure, what: string): AppError => {
-  const message = `${what} could not be made a few minutes ago. Upload an image that is smaller or can be read.`;
+  const message = `${what} could not be created a few minutes ago. Upload a smaller or a valid image.`;
   const retryAfter = Math.ceil((until - clock.now()) / 1000);
   return new AppError(code, message, statusOf[code] < 500 ? {} : { retryAfter });
 };

@@ -70,10 +70,10 @@ export const apiKey = (required?: KeyKind): Middleware<WithProjectLookup, Keyed>
 const maxShownLength = 100;
 
 const noOrigin =
-  'This request has no Origin, and the project takes its publishable key from its allowed domains only. Servers use the secret key.';
+  'This request has no Origin, and the project accepts its publishable key only from its allowed domains. On a server, use the secret key.';
 
 const secretInPage =
-  ' A secret key (sk_live_…) does not belong in a page, where every visitor can read it: use the publishable key there, and rotate the secret one.';
+  ' Never put a secret key (sk_live_…) into a page: every visitor can read it. Use the publishable key, and rotate the secret key.';
 
 const originRefused = (origin: string | undefined, kind: KeyKind): AppError =>
   new AppError(

@@ -82,7 +82,7 @@ const privateKey = v.nullable(
     textOrNull,
     v.trim(),
     atMost(2000),
-    v.check(isSigningKey, 'must be the private key that Apple gave out, the whole text of its file AuthKey_….p8'),
+    v.check(isSigningKey, 'must be the private key from Apple: the complete text of the file AuthKey_….p8'),
   ),
 );
 
@@ -168,7 +168,7 @@ const requireDiscoverable = async ([name, { issuer }]: Change): Promise<void> =>
     await discover(issuer);
   } catch (cause) {
     const field = `socialProviders.${name}.issuer`;
-    const message = `${field} must be an issuer of OpenID Connect: nothing usable is at its /.well-known/openid-configuration`;
+    const message = `${field} must be an OpenID Connect issuer: its /.well-known/openid-configuration is missing or not valid`;
     throw Object.assign(validationFailed({ field, message }), { cause });
   }
 };
@@ -204,7 +204,7 @@ export const socialChanges = async (projectId: string, given: ProjectChanges['so
       if (added.length === 0 || others(Object.keys(now), concerned) + added.length <= maxOpenIdProviders) return;
       throw new AppError(
         'LIMIT_REACHED',
-        `A project may have ${maxOpenIdProviders} providers by OpenID Connect. Remove one first, by null.`,
+        `A project may have ${maxOpenIdProviders} OpenID Connect providers. Remove one first: set it to null.`,
       );
     },
   };

@@ -120,7 +120,7 @@ describe('PATCH /api/projects/:projectId with socialProviders', () => {
     ],
     ...['x', pem('rsa'), pem('P-384'), pem('public')].map((privateKey): [unknown, string] => [
       { apple: { privateKey } },
-      'socialProviders.apple.privateKey must be the private key that Apple gave out, the whole text of its file AuthKey_….p8',
+      'socialProviders.apple.privateKey must be the private key from Apple: the complete text of the file AuthKey_….p8',
     ]),
     [{ github: { secret: 'x' } }, 'socialProviders.github.secret is not a known field'],
     [{ github: { sealedClientSecret: 'x' } }, 'socialProviders.github.sealedClientSecret is not a known field'],

@@ -83,7 +83,7 @@ test('400 for a redirect, which is not followed', async () => {
 
 test('400 when a server accepts everything and stores nothing', async () => {
   const { endpoint } = await endpointOf({ body: 'fine' });
-  await expectRefused(endpoint, 'endpoint', 'no S3-compatible storage');
+  await expectRefused(endpoint, 'endpoint', 'not an S3-compatible storage');
 });
 
 test.each<[string, number, string, string | undefined, string]>([

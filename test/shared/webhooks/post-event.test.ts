@@ -15,7 +15,7 @@ test('a delivery fails without delay when the receiver asks for another protocol
   Reflect.set(globalThis, permission, new Set([address]));
   try {
     const receipt = await postEvent(`http://${address}/`, {}, '{}');
-    expect(receipt).toMatchObject({ status: null, error: 'The connection broke off.' });
+    expect(receipt).toMatchObject({ status: null, error: 'The connection was lost.' });
   } finally {
     await new Promise((resolve) => server.close(resolve));
   }

@@ -70,7 +70,7 @@ describe('failed when the collection', () => {
     await runAnd(held, () => deletion(collection));
     expect(await recordOf(held)).toMatchObject({
       state: 'failed',
-      failure: 'The collection was deleted before this had ended.',
+      failure: 'The collection was deleted in the meantime.',
     });
   });
 
