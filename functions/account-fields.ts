@@ -13,14 +13,17 @@ export const accountFields = {
   recipient: v.pipe(email, v.trim(), v.check(isAddress, unreachable)),
   newPassword: v.pipe(
     text,
-    v.metadata({ description: 'In NFC 8 to 72 bytes of UTF-8, without NUL.', format: 'password' }),
+    v.metadata({ description: '8 to 72 bytes of UTF-8 in NFC, without NUL.', format: 'password' }),
   ),
   password: v.pipe(text, v.metadata({ format: 'password' })),
-  token: v.pipe(text, v.metadata({ description: 'From the link of the email; or email and the code instead.' })),
+  token: v.pipe(
+    text,
+    v.metadata({ description: 'The token in the link of the email. Instead of it, you can send email and the code.' }),
+  ),
   otp: v.pipe(text, v.metadata({ description: 'The code of the email, XXXX-XXXX.' })),
   code: v.pipe(text, v.metadata({ description: 'The code of the email, XXXX-XXXX.' })),
   factorCode: v.pipe(text, v.metadata({ description: 'Six digits of the authenticator app.' })),
-  recoveryCode: v.pipe(text, v.metadata({ description: 'One of those that were shown once, XXXX-XXXX.' })),
+  recoveryCode: v.pipe(text, v.metadata({ description: 'One of the recovery codes, XXXX-XXXX.' })),
   ticket: v.pipe(text, v.metadata({ description: 'From the error SECOND_FACTOR_REQUIRED.' })),
   passkeyName: v.pipe(
     text,
@@ -29,7 +32,7 @@ export const accountFields = {
     v.maxLength(64, 'must have at most 64 characters'),
   ),
   exchangeToken: v.pipe(text, v.metadata({ description: 'The access token from the fragment of the landing page.' })),
-  rtCode: v.pipe(text, v.metadata({ description: 'From the query of the landing page; good once.' })),
+  rtCode: v.pipe(text, v.metadata({ description: 'From the query of the landing page; single-use.' })),
 } as const;
 
 /** One of the two proves the second factor. */

@@ -47,7 +47,8 @@ export const FieldAnswer = v.object({
 export const Language = v.pipe(
   v.picklist(searchLanguages, `must be one of ${searchLanguages.join(', ')}`),
   v.metadata({
-    description: 'With none, which is the default, every word is just itself; else its forms are found too.',
+    description:
+      'Searches also find other forms of a word in this language. With none, the default, they find only the word itself.',
   }),
 );
 
@@ -55,15 +56,14 @@ export const TrashAudience = v.pipe(
   v.picklist(['everyone', 'owner'], 'must be everyone or owner'),
   v.metadata({
     description:
-      'Whose trashed documents include_deleted=true shows to a publishable key: those of everyone that it may read, or only those of its own user.',
+      'Which trashed documents a publishable key can read with include_deleted=true. everyone: all those that it may read. owner: only those of its user.',
   }),
 );
 
 export const Requirement = v.pipe(
   v.picklist(['none', 'mfa'], 'must be none or mfa'),
   v.metadata({
-    description:
-      'With mfa a publishable key reads and writes only with the token of a user who signed in with a second factor or a passkey.',
+    description: 'mfa: a publishable key needs the token of a user who signed in with a second factor or a passkey.',
   }),
 );
 

@@ -22,7 +22,7 @@ export const dashboardDocument = (): OpenApi =>
         description: 'Projects, their settings, API keys and signing keys.',
       },
       'dashboard/members': { name: 'Members', description: 'Members of a project, their roles, and invitations.' },
-      'dashboard/audit': { name: 'Audit trail', description: 'Changes of settings: who, what and when.' },
+      'dashboard/audit': { name: 'Audit trail', description: 'The audit trail: who changed which setting, and when.' },
       'dashboard/collections': {
         name: 'Collections',
         description: 'Collections, their schemas, row security and indexes.',

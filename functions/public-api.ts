@@ -13,9 +13,9 @@ export const publicDocument = (): OpenApi =>
     tables: publicRoutes,
     tags: {
       data: { name: 'Documents', description: 'JSON documents in the collections of the project, and their trash.' },
-      realtime: { name: 'Live updates', description: 'Tickets for the connections on which changes are heard.' },
+      realtime: { name: 'Live updates', description: 'Tickets for the WebSockets of live updates.' },
       'user-auth': { name: 'User accounts', description: "The accounts and sessions of the app's own users." },
-      storage: { name: 'Files', description: 'Uploads past the API, straight into storage, and their deletion.' },
+      storage: { name: 'Files', description: 'Direct uploads to the storage, links to files, and deletion.' },
       mail: { name: 'Mail', description: 'Sending emails, and their status.' },
       'mail/audiences': audiencesTag,
       'mail/broadcasts': audiencesTag,

@@ -25,7 +25,7 @@ const parameter = (metadata: Readonly<Record<string, unknown>>) => v.optional(v.
 const yesOrNo = (description: string) => parameter({ enum: ['true', 'false'], description });
 
 const populate = parameter({
-  description: 'Up to 5 fields of type Ref, separated by commas, to show the documents of.',
+  description: 'Up to 5 Ref fields, separated by commas, whose documents are returned in place of their ids.',
 });
 const expand = parameter({ description: 'The same as populate.' });
 
@@ -58,8 +58,8 @@ export const UpdateBody = v.pipe(
 
 /** Shared by the parameters of lists and the body of queries. */
 const said = {
-  page: { type: 'integer', minimum: 1, description: 'Which page, from 1.' },
-  limit: { type: 'integer', minimum: 1, description: 'Documents a page; more than 1000 are 1000.' },
+  page: { type: 'integer', minimum: 1, description: 'Number of the page, starting at 1.' },
+  limit: { type: 'integer', minimum: 1, description: 'Documents per page; more than 1000 count as 1000.' },
   skip: { type: 'integer', minimum: 0, description: 'Documents to leave out; page wins.' },
   cursor: { description: 'Empty for the first page, then nextCursor of the previous response.' },
   includeDeleted: 'Whether trashed documents are listed too.',
@@ -77,11 +77,11 @@ export const ListQuery = v.looseObject({
   fields: parameter({ description: 'The fields to show, separated by commas; _id always comes.' }),
   populate,
   expand,
-  count: yesOrNo('Whether only the number of documents is wanted, which is exact however many match.'),
+  count: yesOrNo('true returns only the number of matching documents, which is always exact.'),
   meta: parameter({ enum: ['true', 'false', 'rev'], description: said.meta }),
   search: parameter({
     description:
-      'Words that must occur in searchable fields, "phrases", and -words that must not; best first without sort.',
+      'Words and "phrases" that searchable fields must contain, and -words that they must not. The best matches come first, unless sort is sent.',
   }),
   where: parameter({
     description:
@@ -92,7 +92,7 @@ export const ListQuery = v.looseObject({
 export const totals = {
   total: v.pipe(
     v.number(),
-    v.metadata({ description: 'How many documents match, at least: if totalCapped is true there are more.' }),
+    v.metadata({ description: 'Number of matching documents. If totalCapped is true, there are more.' }),
   ),
   totalCapped: v.optional(
     v.pipe(
@@ -105,7 +105,9 @@ export const totals = {
 const listHints = v.optional(
   v.pipe(
     v.array(v.string()),
-    v.metadata({ description: 'Names fields of filters and sort that the schema does not have; else it is left out.' }),
+    v.metadata({
+      description: 'Fields in filters and sort that the schema does not have. Left out if there are none.',
+    }),
   ),
 );
 
@@ -146,7 +148,7 @@ export const ChangesQuery = v.strictObject({
       wholeNumber(Number.MAX_SAFE_INTEGER, 'must be a positive whole number'),
       v.minValue(1, 'must be a positive whole number'),
       v.transform((limit) => Math.min(limit, maxChanges)),
-      v.metadata({ type: 'integer', minimum: 1, description: 'Changes a page; more than 1000 are 1000.' }),
+      v.metadata({ type: 'integer', minimum: 1, description: 'Changes per page; more than 1000 count as 1000.' }),
     ),
     '100',
   ),
@@ -292,7 +294,7 @@ export const BatchAnswer = success(
 );
 
 export const AggregateAnswer = success(
-  v.array(v.pipe(v.unknown(), v.metadata({ description: 'What the last stage gives.' }))),
+  v.array(v.pipe(v.unknown(), v.metadata({ description: 'The results of the last stage.' }))),
 );
 
 export const SchemaAnswer = v.object({
@@ -317,7 +319,7 @@ export const AggregateBody = v.pipe(
         minItems: 1,
         maxItems: 50,
         items: { type: 'object', minProperties: 1, maxProperties: 1 },
-        description: 'Stages of a MongoDB aggregation that reads; 50 in all, nested ones included.',
+        description: 'The stages of a MongoDB aggregation that only reads; at most 50, including nested ones.',
       },
     },
     required: ['pipeline'],
@@ -345,8 +347,8 @@ export const QueryBody = v.pipe(
       page: said.page,
       skip: said.skip,
       cursor: { type: 'string', ...said.cursor },
-      populate: texts('Up to 5 fields of type Ref to show the documents of.'),
-      count: { type: 'boolean', description: 'Whether only the number of documents is wanted.' },
+      populate: texts('Up to 5 Ref fields whose documents are returned in place of their ids.'),
+      count: { type: 'boolean', description: 'true returns only the number of matching documents.' },
       include_deleted: { type: 'boolean', description: said.includeDeleted },
       meta: { anyOf: [{ type: 'boolean' }, { type: 'string', const: 'rev' }], description: said.meta },
     },

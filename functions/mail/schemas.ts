@@ -12,7 +12,7 @@ const addresses = (description: string) => ({
 const text = (description: string) => ({ type: ['string', 'null'], description });
 
 const addressing = {
-  to: field(addresses('Who the mail goes to')),
+  to: field(addresses('Recipients')),
   replyTo: field(addresses('Address that replies go to')),
 };
 
@@ -23,7 +23,10 @@ const words = {
 };
 
 const variables = {
-  variables: field({ type: ['object', 'null'], description: 'What words or template are filled in with.' }),
+  variables: field({
+    type: ['object', 'null'],
+    description: 'The values of the variables in the content or template.',
+  }),
 };
 
 /** With content, or from a template. */

@@ -22,7 +22,7 @@ export const handler = projectEndpoint(route).handler(async ({ headers }, { proj
   const data = await createTicket(project, subscriptions, callerOf, rooms);
   if (data.ticket === null) {
     const none = { ...route, response: { ...route.response, status: 200 } };
-    return respond(none, { success: true, data, message: 'No live updates here: ask for the changes' });
+    return respond(none, { success: true, data, message: 'Live updates are off. Poll the changes feed.' });
   }
   return respond(route, { success: true, data, message: 'Ticket issued' });
 });

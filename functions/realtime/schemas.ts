@@ -18,7 +18,7 @@ const isSubscribed = (value: unknown): boolean => {
 const collections = listOf(
   v.pipe(
     v.unknown(),
-    v.check(isSubscribed, 'must be a text, or an Object with the texts collection and partition'),
+    v.check(isSubscribed, 'must be a String, or an Object with the Strings collection and partition'),
     v.transform((value) => value as Subscribed),
     v.metadata({ description: 'A name, or an object with "collection" and "partition" if it is partitioned.' }),
   ),

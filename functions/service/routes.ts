@@ -17,7 +17,7 @@ export const serviceRoutes = defineRoutes({
     method: 'GET',
     path: '/api/types.ts',
     access: 'anyKey',
-    summary: "Read the project's collections as types of TypeScript",
+    summary: "Get the TypeScript types of the project's collections",
     response: { status: 200, body: v.string(), text: true },
     example: { headers: { 'if-none-match': '"0"' } },
     isRevised: true,

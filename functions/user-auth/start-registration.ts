@@ -7,5 +7,5 @@ const route = userAuthRoutes['start-registration'];
 
 export const handler = userEndpoint(route).handler(async (_event, { project, bearer }) => {
   const data = await startUserRegistration(project, bearer);
-  return respondExactly(route, { success: true, data, message: 'Make a passkey with these options' });
+  return respondExactly(route, { success: true, data, message: 'Create a passkey with these options' });
 });

@@ -110,7 +110,7 @@ export const statusOf = {
   LAST_WAY_TO_SIGN_IN: 409, // It is the account's last sign-in method. Add another one first.
   DUPLICATE_VALUE: 409, // Another document has this value in a unique field. Choose another value.
   EFFECT_REFUSED: 409, // An effect of the collection could not compute a value, or a write of it was rejected. `errors` names the effect or path.
-  STILL_REFERENCED: 409, // Active documents refer to this one, or to one that would follow it. `errors` names their collections.
+  STILL_REFERENCED: 409, // Active documents refer to this one, or to one that would be deleted with it. `errors` names their collections.
   BATCH_PARTLY_DONE: 409, // A write was rejected, and not all earlier ones could be undone. `errors` lists the rejected one first, then those that stayed.
   SCHEMA_CONFLICT: 409, // Stored documents or indexes do not fit. `errors` gives examples.
   INDEX_EXISTS: 409, // The collection has an index of this name. Choose another name.

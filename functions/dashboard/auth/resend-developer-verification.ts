@@ -10,6 +10,6 @@ export const handler = publicEndpoint(route).handler(async (_event, { input }) =
   await requestEmailToken(developerAccounts, 'verify', input.body.email);
   return respondExactly(route, {
     success: true,
-    message: 'If the address belongs to an account that is not verified, a mail is on its way.',
+    message: 'If the address belongs to an account that is not verified, we have sent it an email.',
   });
 });

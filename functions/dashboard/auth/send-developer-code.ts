@@ -10,6 +10,6 @@ export const handler = publicEndpoint(route).handler(async (_event, { input }) =
   await requestEmailToken(developerAccounts, 'code', input.body.email);
   return respondExactly(route, {
     success: true,
-    message: 'If the address belongs to an account, a mail with a code is on its way.',
+    message: 'If the address belongs to an account, we have sent it a code.',
   });
 });

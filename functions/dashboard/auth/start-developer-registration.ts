@@ -9,5 +9,5 @@ const route = dashboardAuthRoutes['start-developer-registration'];
 
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn }) => {
   const data = await startRegistration(developerAccounts, consoleRelyingParty(), signedIn);
-  return respondExactly(route, { success: true, data, message: 'Make a passkey with these options' });
+  return respondExactly(route, { success: true, data, message: 'Create a passkey with these options' });
 });

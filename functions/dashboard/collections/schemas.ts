@@ -18,7 +18,7 @@ import { PageQuery, pageOf } from '../schemas.ts';
 
 const text = v.string('must be a String');
 const flag = v.boolean('must be a Boolean');
-const name = v.pipe(text, v.metadata({ description: 'Name of the collection, which its addresses contain.' }));
+const name = v.pipe(text, v.metadata({ description: 'Name of the collection, as in its addresses.' }));
 const isSecured = v.pipe(flag, v.metadata({ description: 'Whether row security decides who reads and writes.' }));
 
 /** Parsed by `parseRules`. */
@@ -63,11 +63,14 @@ const schema = v.pipe(
 );
 
 const changes = v.optional(
-  v.pipe(flag, v.metadata({ description: 'Whether the collection has a changes feed; false at first.' })),
+  v.pipe(flag, v.metadata({ description: 'Whether the collection has a changes feed. Default: false.' })),
 );
 
 const closed = v.optional(
-  v.pipe(flag, v.metadata({ description: 'Whether fields that the schema lacks are rejected; false at first.' })),
+  v.pipe(
+    flag,
+    v.metadata({ description: 'Whether fields that the schema does not have are rejected. Default: false.' }),
+  ),
 );
 
 const unique = v.optional(
@@ -103,7 +106,7 @@ const partition = v.optional(
     v.nullable(text),
     v.metadata({
       description:
-        'A field at the top, a String or Ref, that is then required and immutable: apps hear the changes of one of its values.',
+        'A top-level String or Ref field. It becomes required and immutable, and an app gets only the changes with one of its values.',
     }),
   ),
 );

@@ -11,7 +11,7 @@ const view_as = v.optional(
     v.regex(/^(?:publishable|[0-9a-f]{24})$/i, 'must be publishable or the id of a user'),
     v.metadata({
       description:
-        'Returns what an app would get with the publishable key: for publishable without a user, for the id of a user as this user, signed in with a second factor.',
+        'Returns what an app would get with the publishable key. publishable: without a user. The id of a user: as this user, signed in with a second factor.',
     }),
   ),
 );

@@ -205,40 +205,41 @@ const bounds: Readonly<Record<BoundName, JsonSchema>> = {
     maxItems: 100,
     description: 'String, Number: the allowed values.',
   },
-  minLength: count('String: how many characters at least.'),
-  maxLength: count('String: how many characters at most.'),
+  minLength: count('String: minimum number of characters.'),
+  maxLength: count('String: maximum number of characters.'),
   pattern: {
     type: ['string', 'null'],
     minLength: 1,
     maxLength: 128,
-    description: 'String: a regular expression that a part of the text matches; use ^ and $ for all of it.',
+    description:
+      'String: a regular expression that a part of the text must match. To match the entire text, use ^ and $.',
   },
   format: { type: ['string', 'null'], description: `String: ${textFormatNames.join(' or ')}.` },
-  min: limit('Number: at least this.'),
-  max: limit('Number: at most this.'),
+  min: limit('Number: minimum value.'),
+  max: limit('Number: maximum value.'),
   integer: flag('Number: whole numbers only.'),
-  minItems: count('Array: how many elements at least.'),
-  maxItems: count('Array: how many elements at most.'),
-  uniqueItems: flag('Array: no element twice.'),
+  minItems: count('Array: minimum number of elements.'),
+  maxItems: count('Array: maximum number of elements.'),
+  uniqueItems: flag('Array: every element must be different.'),
 };
 
 const inside = {
   ...bounds,
-  ref: { type: ['string', 'null'], description: 'The collection that a Ref points into.' },
+  ref: { type: ['string', 'null'], description: 'Ref: the collection of the referenced document.' },
   onDelete: {
     type: 'string',
     enum: deleteActions,
     description:
-      'What happens to this document when the one that a Ref points at is deleted: its deletion is rejected (restrict), or this one moves to the trash, is deleted, or loses the reference.',
+      'Ref: what happens when the referenced document is deleted. restrict: its deletion is rejected. trash, delete: this document follows it. unset: this document loses the reference.',
   },
   exists: {
     type: ['boolean', 'null'],
     description:
-      'Whether the document that a Ref points at must exist, and be readable by the writer, when it is written.',
+      'Ref: whether the referenced document must exist, and be readable by the writer, when the field is written.',
   },
   items: {
     anyOf: [{ $ref: '#/components/schemas/Items' }, { type: 'null' }],
-    description: 'Array: what every element is.',
+    description: 'Array: the type of every element.',
   },
   fields: {
     type: ['array', 'null'],
@@ -263,11 +264,11 @@ export const fieldSchemas: Readonly<Record<'Field' | 'Items', JsonSchema>> = {
       uniquePer: {
         type: 'string',
         enum: ['owner'],
-        description: 'With owner a unique field is unique among the documents of one owner; needs row security.',
+        description: 'owner: the values are unique among the documents of one owner. This needs row security.',
       },
       searchable: {
         type: ['boolean', 'null'],
-        description: 'Whether searches go through it: for String and Array of String at the top level, up to 10.',
+        description: 'Whether searches include the field: up to 10 top-level fields of type String or Array of String.',
       },
       write: {
         type: ['string', 'boolean', 'object', 'null'],
@@ -285,7 +286,7 @@ export const fieldSchemas: Readonly<Record<'Field' | 'Items', JsonSchema>> = {
   },
   Items: {
     type: 'object',
-    description: 'What every element of an Array is.',
+    description: 'The type of every element of an Array.',
     properties: {
       type,
       ...inside,

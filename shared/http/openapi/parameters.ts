@@ -128,7 +128,7 @@ const filters = (example: Readonly<Record<string, string>>): Parameter => ({
   required: false,
   style: 'form',
   explode: true,
-  description: `Any other parameter filters by the field of its name, dotted paths included, or by a field and one of the suffixes ${suffixes.map((suffix) => `_${suffix}`).join(', ')}.`,
+  description: `Any other parameter is a filter. Its name is a field or dotted path, with or without one of the suffixes ${suffixes.map((suffix) => `_${suffix}`).join(', ')}.`,
   schema: { type: 'object', additionalProperties: { type: 'string' } },
   ...(Object.keys(example).length > 0 && { example }),
 });

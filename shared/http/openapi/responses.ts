@@ -26,7 +26,7 @@ export const errorSchema: JsonSchema = {
           collection: {
             type: 'string',
             description:
-              'With STILL_REFERENCED: a collection whose documents refer to this one, or to one that would follow it.',
+              'With STILL_REFERENCED: a collection whose documents refer to this one, or to one that would be deleted with it.',
           },
           examples: { type: 'array', items: { type: 'string' } },
           effect: { type: 'integer', description: 'With EFFECT_REFUSED: the number of the effect, from 0.' },
