@@ -43,8 +43,8 @@ const publish = async (project: Project, source: Collection, ids: readonly Objec
 };
 
 /**
- * Makes the first documents follow. The task does the rest, or everything if this fails. The documents that follow
- * the writes of a joint run count towards its limit.
+ * Makes the first documents follow. The task does the rest, or everything if this fails. In a joint run, the
+ * documents that follow count towards its limit.
  */
 const followNow = ({ project }: AccessContext, record: CascadeRecord, scope?: JointScope): Promise<boolean> =>
   tryOrLog('warn', { message: 'References are left to the job', project: project.id }, async () => {
@@ -57,10 +57,10 @@ const followNow = ({ project }: AccessContext, record: CascadeRecord, scope?: Jo
   });
 
 /**
- * Prepares what a move to the trash, a permanent deletion or a recovery of one document means for the documents that
- * refer to it; `undefined`, without a command, if no Ref with `onDelete` points to the collection and no files follow. `settle` rejects
- * it or stores the removal before the write, `during` makes documents follow after the write. `fields` are the
- * fields that it sets.
+ * Prepares the references to one document for its move to the trash, permanent deletion or recovery. Returns
+ * `undefined`, without a command, if no Ref with `onDelete` points to the collection and it has no files. `settle`
+ * rejects the write or stores the removal before it; `during` makes documents follow after it. `fields` are the
+ * fields that the write sets.
  */
 export const removalOf = (context: AccessContext, kind: Removed['kind'], fields: JsonObject) => {
   const { project, collection } = context;
@@ -95,7 +95,7 @@ export const removalOf = (context: AccessContext, kind: Removed['kind'], fields:
       }
       return written;
     } catch (error) {
-      // After other errors it is unknown whether anything was written; the task finds out.
+      // After other errors, the write may have happened. The task finds out.
       if (isClientError(error)) await forget(record);
       throw error;
     }

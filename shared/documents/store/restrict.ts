@@ -8,7 +8,7 @@ import { allOf, type Condition } from '../query/condition.ts';
 import { referring, removalsOf } from './cascade.ts';
 import { type Follower, followersOf, isFollowed, mayBeFollowed, type Removed } from './cascade-records.ts';
 
-/** A higher number would not help anyone. */
+/** Counting further would not help the caller. */
 const maxCounted = 10_000;
 
 /** The number of documents that follow immediately. */
@@ -47,7 +47,7 @@ const isRestricted = async ({ project }: Target, removed: Removed): Promise<bool
   return false;
 };
 
-/** The documents that are removed together: the first ones that follow, and those that follow them. */
+/** The documents that are removed together: the first ones that follow, and those that follow these. */
 const chainOf = async ({ project }: Target, removed: Removed): Promise<readonly Removed[]> => {
   const end = clock.now() + chainMs;
   const chain = [removed];

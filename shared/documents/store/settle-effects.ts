@@ -17,7 +17,7 @@ export const operationsBeside = (
   operations: readonly FieldOperation[] | undefined,
 ): readonly FieldOperation[] | undefined => operations?.filter(({ path }) => !Object.hasOwn(set, rootOf(path)));
 
-/** What effects have computed, as an update stores it: a missing value is `null`. Throws 400 `VALIDATION_FAILED`. */
+/** The computed values in the form that an update stores: a missing value is `null`. Throws 400 `VALIDATION_FAILED`. */
 export const convertComputed = ({ collection }: AccessContext, computed: ReadonlyMap<string, unknown>): JsonObject => {
   const fields = fieldsOf(collection);
   const errors: FieldError[] = [];
@@ -39,8 +39,9 @@ export const requireRoom = async ({ project }: AccessContext, document: Document
 };
 
 /**
- * Adds what the effects of a collection set to an update of a document that was read, and the emails that they send.
- * Their values replace those of the body. Throws 409 `EFFECT_REFUSED`, 400 `VALIDATION_FAILED`, 403 `DATABASE_QUOTA_EXCEEDED`, 413.
+ * Adds the values that effects set, and the emails that they send, to an update of a document that was read. These
+ * values replace those of the body. Throws 409 `EFFECT_REFUSED`, 400 `VALIDATION_FAILED`, 403
+ * `DATABASE_QUOTA_EXCEEDED`, 413.
  */
 export const settleEffects =
   (context: AccessContext, given: Settle, operations: readonly FieldOperation[] | undefined): Settle =>

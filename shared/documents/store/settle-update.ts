@@ -30,7 +30,7 @@ const copy = (value: unknown): unknown => {
     : value;
 };
 
-/** A stored value as callers see it, where a missing one is `null`. */
+/** A stored value as JSON; a missing one is `null`. */
 const asShown = (value: unknown): unknown => JSON.parse(JSON.stringify(wireDocument({ value: copy(value) ?? null })));
 
 const isSame = (one: unknown, other: unknown): boolean => isDeepStrictEqual(asShown(one), asShown(other));
@@ -89,7 +89,7 @@ const settleAround = async (
   const { document, sent, set, refused } = settling;
   const isHidden = settling.hides(right);
   if (throughArray) {
-    // The kept value of one element could not be told from that of another.
+    // If an array is replaced, it is unknown to which new element a kept value belongs.
     if (isHidden) refused.add(right.path);
     return;
   }
@@ -132,14 +132,14 @@ const settleOperator = async (
   if (isRefused) refused.add(right.path);
 };
 
-/** Whether a rule decides. It sees the result of the update, with all that it keeps. */
+/** Whether a rule decides. The rule sees the result of the update, including the values that are kept. */
 const decidesByRule = ({ path, right, relation }: Touch, sent: JsonObject): boolean =>
   typeof right.write === 'object' && (relation.kind !== 'around' || namedAt(sent[path], relation.rest) !== undefined);
 
 /**
- * Applies the rights of fields to an update once the document is known; `undefined` if it touches no field with
- * rights. A field that the caller may not set stays: sent with its stored value it is left out, and an object that
- * is replaced keeps it. `set` is the update by dotted paths, `sent` the same as the caller sent it.
+ * Applies the rights of fields to an update of a known document; `undefined` if it touches no field with rights. A
+ * field that the caller may not set is left out if its stored value was sent, and is kept if the object around it is
+ * replaced. `set` is the update by dotted paths; `sent` is the update as the caller sent it.
  */
 export const settleUpdate = (
   context: AccessContext,

@@ -26,10 +26,10 @@ interface Stored {
   readonly collection: Fed & Pick<Collection, 'effects'>;
 }
 
-/** MongoDB replaces it by its own clock in an insert: unique and increasing. */
+/** MongoDB replaces it with its own clock in an insert. The values are unique and increasing. */
 const now = new Timestamp({ t: 0, i: 0 });
 
-/** What an insert writes for the changes feed, if the collection has one. */
+/** The fields that an insert stores for the changes feed, if the collection has one. */
 export const insertedAt = ({ feed }: Fed): { readonly _pos?: Timestamp } => (feed?.on ? { _pos: now } : {});
 
 /** Gives each updated document its own position. */
@@ -50,12 +50,12 @@ export const newFuse = { _fuse: [1] } as const;
 
 const withoutFuse: MongoDocument = { $unset: { _fuse: '' } };
 
-/** After each write, effects that run at a time look at the document again. */
+/** After each write, effects that run at a time check the document again. */
 const unseen: MongoDocument = { $unset: { [seenField]: '' } };
 
 const withoutBoth: MongoDocument = { $unset: { ...withoutFuse.$unset, ...unseen.$unset } };
 
-/** Other programs write to customers' databases and know nothing of fuses. */
+/** Documents in customers' databases have no fuses, because other programs write to them. */
 const hasFuses = ({ placement }: Pick<Project, 'placement'>): boolean => placement.kind === 'managed';
 
 /** A new document as it is stored: with a fuse if it has room. */
@@ -69,7 +69,7 @@ export const stamped = ({ project, collection }: Stored, { where, operators }: C
   return { where, operators: { ...operators, ...moved(collection), ...removed } };
 };
 
-/** A stamped update of a document that is active and was found to have room: it gets a new fuse, if it may have one. */
+/** A stamped update of a document that is active and has room. It stores a new fuse if the document may have one. */
 export const withNewFuse = ({ $unset = {}, ...operators }: MongoDocument): MongoDocument => {
   const { _fuse, ...others } = $unset;
   const unsets = Object.keys(others).length > 0 && { $unset: others };
@@ -98,7 +98,7 @@ export const unlessRejected = async <T>(write: Promise<T>): Promise<T | undefine
   try {
     return await write;
   } catch (error) {
-    // Caused by the fuse, or by a revision that is not a number, which no document with a fuse has.
+    // The fuse causes these errors. So does a revision that is not a number, but no document with a fuse has one.
     if (hasCode(error, 2, 14)) return undefined;
     throw error;
   }

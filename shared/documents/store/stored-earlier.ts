@@ -11,7 +11,7 @@ import type { AccessContext } from '../access/access.ts';
 import type { Document } from '../document.ts';
 import { currentScope } from './joint-scope.ts';
 
-/** What an earlier run of this request stored before it ended without a response. Its documents have the same ids. */
+/** The documents that an interrupted earlier run of this request stored. They have the same ids. */
 interface StoredEarlier {
   /** The ids of all documents of the request, in order. */
   readonly ids: readonly ObjectId[];
@@ -19,8 +19,8 @@ interface StoredEarlier {
 }
 
 /**
- * Throws 409 `IDEMPOTENCY_OUTCOME_UNKNOWN` if an earlier run stored documents without a transaction: whether it ran
- * their effects is not known.
+ * Throws 409 `IDEMPOTENCY_OUTCOME_UNKNOWN` if an earlier run stored documents without a transaction, because it is
+ * unknown whether it ran their effects.
  */
 const requireComplete = ({ collection }: AccessContext, { documents }: StoredEarlier): void => {
   const isAtomic = currentScope.getStore()?.isAtomic !== false;
@@ -28,8 +28,8 @@ const requireComplete = ({ collection }: AccessContext, { documents }: StoredEar
 };
 
 /**
- * What an earlier run stored of its first `count` documents; `undefined` if there was none. Throws 409
- * `IDEMPOTENCY_OUTCOME_UNKNOWN` if one was replaced by a tombstone, because it cannot come back.
+ * The documents that an earlier run stored of its first `count`; `undefined` if there was none. Throws 409
+ * `IDEMPOTENCY_OUTCOME_UNKNOWN` if one was replaced by a tombstone, because it cannot be stored again.
  */
 export const storedEarlier = async (context: AccessContext, count: number): Promise<StoredEarlier | undefined> => {
   const { project, collection } = context;
@@ -46,7 +46,7 @@ export const storedEarlier = async (context: AccessContext, count: number): Prom
   return { ids, documents };
 };
 
-/** True for a clash with an earlier run that is storing right now: nobody else has the id. */
+/** True for a clash with an earlier run that is still storing: no other request has the id. */
 export const isWithEarlier = ({ errors = [] }: AppError): boolean =>
   errors[0]?.field === '_id' && earlierIds(1) !== undefined;
 

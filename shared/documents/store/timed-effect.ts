@@ -35,7 +35,7 @@ const mark = async (
 
 const dateChanged = (): AppError => new AppError('REVISION_MISMATCH', 'The date of an effect was changed.');
 
-/** Other programs change documents of customers' databases without a new revision. */
+/** Other programs change documents in customers' databases without a new revision. */
 const keepsDate = ({ due: { path } }: TimedEffect, date: Date): Guard => ({
   filter: { [path]: date },
   refusal: (document) => (isSameDate(wholeAt(document, path), date) ? undefined : dateChanged()),
@@ -125,7 +125,7 @@ const maxTries = 20;
 
 /**
  * Runs an effect for a document if its date is due, it has not run for that date, and its condition holds. A rejected
- * effect is logged and marked like one that ran. Returns false for a document that others keep changing.
+ * effect is logged and marked as run. Returns false for a document that other requests keep changing.
  */
 export const runTimedEffect = async (timed: TimedEffect, _id: ObjectId): Promise<boolean> => {
   for (let tries = 0; tries < maxTries; tries += 1) if (await tryRun(timed, _id)) return true;

@@ -22,9 +22,9 @@ import { movedNow, tombstoned } from './stamps.ts';
 export type Emptied = Pick<Collection, 'name' | 'rls' | 'feed' | 'partition' | 'effects'>;
 
 /**
- * The update that makes documents tombstones, which stay for the changes feed for the 30 days of the trash. It is
- * the deciding write: after it nobody sees them. Their contents are removed by a second write, because one update
- * cannot both take MongoDB's clock and remove fields that it does not name.
+ * The update that makes documents tombstones, which stay in the changes feed for 30 days. This write decides: after
+ * it, no one sees the documents. A second write removes their contents, because one update cannot both use MongoDB's
+ * clock and remove unnamed fields.
  */
 const burial = (counting: Counting, more: MongoDocument = {}): MongoDocument => ({
   ...tombstoned(counting),
@@ -34,7 +34,7 @@ const burial = (counting: Counting, more: MongoDocument = {}): MongoDocument => 
 /** A tombstone whose contents are not removed yet. */
 const isFull: Condition = { _gone: false };
 
-/** Keeps only what the feed shows of a tombstone, and to whom. */
+/** Keeps only the fields that the feed shows, and those that decide who sees the tombstone. */
 const emptied = ({ rls, partition }: Emptied): MongoDocument[] => {
   const ownerField = ownerFieldOf(rls);
   return [
@@ -55,7 +55,7 @@ const emptied = ({ rls, partition }: Emptied): MongoDocument[] => {
   ];
 };
 
-/** Removes the contents of tombstones that a write has just made, or that an earlier one left. */
+/** Removes the contents of tombstones that were just written, or that an interrupted write left. */
 export const emptyTombstones = async (documents: Documents, collection: Emptied, among: Condition): Promise<void> => {
   await documents.updateMany(allOf([among, isFull]), emptied(collection));
 };
@@ -88,7 +88,7 @@ export const writeTombstone = async (
   counting: Counting,
   more: MongoDocument = {},
 ): Promise<boolean> => {
-  // Tells the tombstones of this call from those that another one has not emptied yet.
+  // Distinguishes the tombstones of this call from those of another call that are not emptied yet.
   const _by = newId();
   const bury: AnyBulkWriteOperation = {
     updateOne: { filter: allOf([condition, counting.where]), update: burial(counting, { ...more, _by }) },
@@ -107,8 +107,8 @@ export const writeTombstone = async (
 const undoneField = '_undone';
 
 /**
- * Undoes an insert if the document is still at the revision: removes it, or makes it a tombstone if there is a changes
- * feed, whose id can be used again. Returns false for a document that has changed.
+ * Undoes an insert if the document is still at the revision: removes it, or with a changes feed makes it a tombstone
+ * whose id can be used again. Returns false if the document has changed.
  */
 export const undoInsert = async (
   documents: Documents,
@@ -135,7 +135,7 @@ export const reuseId = async (
   { project, collection }: Pick<AccessContext, 'project' | 'collection'>,
   { _id, _rev: _first, _pos: _position, ...fields }: Document,
 ): Promise<Document | undefined> => {
-  // An error has ended the transaction. Inserts are undone only where there are no transactions.
+  // After an error the transaction has ended. Inserts are undone only without transactions.
   if (!collection.feed || currentTransaction.getStore()) return undefined;
   const ownerField = ownerFieldOf(collection.rls);
   const isOwned = ownerField === undefined || Object.hasOwn(fields, ownerField);
