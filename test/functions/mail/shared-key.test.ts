@@ -155,7 +155,7 @@ describe('the month of an owner', () => {
 
   test('429 MAIL_QUOTA_EXCEEDED for a batch that does not fit; nothing is counted', async () => {
     const project = await newProject([], await newDeveloper('free'));
-    expect(await batch(project, batchOf(3, 34))).toMatchObject(exceeded('100 in all projects'));
+    expect(await batch(project, batchOf(3, 34))).toMatchObject(exceeded('100 for all projects'));
     expect(await countedForOwner(project.developer)).toEqual([0, 0]);
     expect(await mailUsage(await domainProject(project))).toMatchObject({ used: 0 });
     expect((await batch(project, batchOf(2, 50))).status).toBe(200);
