@@ -56,7 +56,7 @@ describe('a user with a verified address gets one email', () => {
     await enter(user, chrome);
     const { subject, text } = await mailAbout(user.email, /^New sign-in/);
     expect(subject).toBe('New sign-in to your account at test project');
-    expect(text).toMatch(/new device: Chrome on Windows, (127\.0\.0\.1|::1), \d{4}-\d\d-\d\d \d\d:\d\d UTC\./);
+    expect(text).toMatch(/to your account: Chrome on Windows, (127\.0\.0\.1|::1), \d{4}-\d\d-\d\d \d\d:\d\d UTC\./);
     await enter(user, chrome.replace('140', '141'));
     await enter(user, firefox);
     expect(await told(user.email)).toBe(1);
