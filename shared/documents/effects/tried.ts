@@ -20,7 +20,7 @@ export interface Rejection {
   readonly message: string;
 }
 
-/** A field before and after a write; a value is missing if the field is, or if it is too long to show. */
+/** A field before and after a write. A value is missing if the field is missing, or if it is too long to show. */
 interface TriedField {
   readonly field: string;
   readonly before?: unknown;
@@ -41,7 +41,7 @@ export interface TriedMail {
   readonly hasTemplate: boolean;
   /** The address, if the email has one. */
   readonly to?: string;
-  /** Why nobody gets it. */
+  /** Why no one gets it. */
   readonly reason?: string;
 }
 
@@ -111,7 +111,7 @@ const triedMail = async ({ project }: AccessContext, pending: PendingMail): Prom
   };
 };
 
-/** What was heard of one effect. */
+/** The recorded steps of one effect. */
 export interface Heard {
   state?: 'noDate' | 'ran';
   runsAt?: Date;

@@ -36,7 +36,7 @@ export interface InsertOptions {
   readonly _id?: ObjectId;
   /** The user who becomes the owner instead of the caller's. */
   readonly owner?: string | undefined;
-  /** The document, if it was made of the body before. */
+  /** The document, if it was already made from the body. */
   readonly made?: NewDocument | undefined;
   /** The rules to check; `create` by default. */
   readonly rules?: readonly ('create' | 'after')[];

@@ -46,7 +46,7 @@ export class PreviewedDocuments {
 const findOne = async ({ access: { project, collection }, id }: BatchWrite): Promise<Document | null> =>
   onProject(project, (db) => db.collection<Document>(collection.name).findOne({ _id: id }, { maxTimeMS }));
 
-/** The fields that a write sets to other values. */
+/** The fields whose values a write changes. */
 const changedFields = (before: Document, after: Document): JsonObject =>
   Object.fromEntries(Object.entries(after).filter(([name, value]) => !isDeepStrictEqual(value, before[name])));
 

@@ -60,8 +60,8 @@ const ranOf = ({ _effects }: Document, { mark }: DueField): Ran | undefined =>
   (_effects as { readonly ran?: Readonly<Record<string, Ran>> } | undefined)?.ran?.[mark];
 
 /**
- * The rights with which an effect reads and finds what it writes: those of the owner. Only a server can store a document
- * without an owner, except under rules, which may let anyone do it.
+ * The rights of an effect: those of the owner. Only a server can store a document without an owner, except under
+ * rules, which may allow it to anyone.
  */
 const callerFor = ({ rls }: Collection, document: Document): Caller => {
   const owner = document[ownerFieldOf(rls) ?? '_id'];
@@ -95,7 +95,10 @@ export const nextRun = ({ due }: Pick<TimedEffect, 'due'>, document: Document): 
   return { date, isOver, from: Math.max(date.getTime(), ran ? ran.at.getTime() + pauseMs : 0) };
 };
 
-/** Writes of the effect itself set `seen`, so they are not stamped as changes after which effects look again. */
+/**
+ * Writes of the effect itself set `seen`, so they do not count as changes after which effects check the document
+ * again.
+ */
 export const writerOf = ({
   project,
   collection: { effects: _effects, ...collection },
@@ -106,7 +109,7 @@ export const writerOf = ({
   runsOnlySets: true,
 });
 
-/** What the effect sets, and the fields that effects of updates compute from it. */
+/** The fields that the effect sets, and those that effects of updates compute from them. */
 const fieldsFor = async (timed: TimedEffect, acting: AccessContext, document: Document): Promise<JsonObject> => {
   const { collection, known, effect } = timed;
   if (effect.set.length === 0) return {};

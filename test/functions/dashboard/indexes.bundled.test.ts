@@ -93,7 +93,7 @@ describe('a custom index', () => {
 
   test.each([
     ['no GeoJSON', { at: 'here' }, 'GeoJSON'],
-    ['arrays in two of its fields', { p: [1], q: [1] }, 'Two arrays'],
+    ['arrays in two of its fields', { p: [1], q: [1] }, 'both contain an array'],
   ])('400 INVALID_UPDATE when it cannot hold a document: %s', async (_what, body, said) => {
     const collection = await newCollection();
     for (const keys of [{ at: '2dsphere' }, { p: 1, q: 1 }]) await create(collection, { keys });
