@@ -54,6 +54,7 @@ export const files = {
   deleted: 'Deleted',
   private: 'Private',
   public: 'Public',
+  publicWhy: 'Anyone who has its address can open it.',
   privateWhy: 'Only a signed link opens it. Apps get one with POST /api/storage/sign.',
   copyLink: 'Copy private link',
   linkLives: { 3600: 'Valid for 1 hour', 86400: 'Valid for 1 day', 604800: 'Valid for 1 week' },

@@ -68,6 +68,7 @@ describe('files in the console', () => {
     await page.getByRole('link', { name: 'dot.png' }).click();
     const picture = page.getByRole('img', { name: 'dot.png' });
     await picture.waitFor();
+    await page.getByText('Anyone who has its address can open it.').waitFor();
     await expect.poll(() => page.evaluate('document.querySelector("img.picture").naturalWidth')).toBe(1);
     const asked = await page.evaluate('[...document.querySelectorAll("img")].map(({ src }) => new URL(src).search)');
     expect(asked).toEqual(['?w=320&h=256', '?w=640']);

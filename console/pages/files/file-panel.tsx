@@ -63,7 +63,7 @@ export const FilePanel = ({
           </a>
         </p>
       )}
-      {isPrivate && <p class="muted small">{files.privateWhy}</p>}
+      <p class="muted small">{isPrivate ? files.privateWhy : files.publicWhy}</p>
       <p class="mono whole">{file.path}</p>
       <div class="row">
         <FileLinks key={file.visibility} projectId={projectId} file={file} sizes={shows} />
