@@ -241,6 +241,7 @@ export const en = {
     notSet: 'not set',
     fallback: (value: unknown) => `${JSON.stringify(value)}, by default`,
     required: 'required',
+    unique: 'unique',
     now: 'Now',
     clear: (field: string) => `Clear ${field}`,
     empty: 'Clear',

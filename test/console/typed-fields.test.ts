@@ -10,7 +10,7 @@ let opened: OpenPage;
 
 beforeAll(async () => {
   const schema = [
-    { key: 'title', type: 'String' },
+    { key: 'title', type: 'String', unique: true },
     { key: 'at', type: 'Date' },
     { key: 'tags', type: 'Array', items: { type: 'String' } },
     { key: 'photo', type: 'String' },
@@ -36,6 +36,7 @@ test('a date is chosen in the time zone of the reader, which is named, and store
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   const at = page.locator('form').getByLabel('at', { exact: true });
   await expect.poll(() => at.inputValue()).toBe('2026-07-01T15:30:00.25');
+  await page.getByText('String · unique', { exact: true }).waitFor();
   await page.getByText(/time in Asia\/(Kolkata|Calcutta)/).waitFor();
   expect(await obstacles(page)).toEqual([]);
   await at.fill('2026-07-02T08:00');

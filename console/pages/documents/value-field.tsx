@@ -121,6 +121,7 @@ export const ValueField = ({ field, text, empty, unread, wrong: said, onType: on
           {ref === undefined ? type : `${type} → ${ref}`}
           {type === 'Date' && ` · ${rows.fields.zone(timeZone())}`}
           {required && ` · ${t.documents.required}`}
+          {field.rules?.unique && ` · ${t.documents.unique}`}
           {boundHints(field.rules ?? {}).map((hint) => ` · ${hint}`)}
         </span>
         <span class="grow" />
