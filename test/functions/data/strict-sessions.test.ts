@@ -41,7 +41,7 @@ const make = async (project: UsersProject, user: User): Promise<string> => {
   return made.body._id;
 };
 
-/** Every write of a user's documents and files. */
+/** Every write of a user's documents, files and profile. */
 const writesOf = (id: string) =>
   [
     ['POST', '/api/data/notes', { a: 1 }],
@@ -58,6 +58,7 @@ const writesOf = (id: string) =>
     ['POST', '/api/storage/upload-parts', { filePath: 'a' }],
     ['POST', '/api/storage/upload-confirm', { filePath: 'a', size: 5 }],
     ['DELETE', '/api/storage/file', { path: 'a' }],
+    ['PUT', '/api/userAuth/update-profile', { name: 'a' }],
   ] as const;
 
 const ends: Readonly<Record<string, (project: UsersProject, user: User) => Promise<unknown>>> = {
