@@ -3,7 +3,7 @@ import type { Answer, RequestOptions } from '../../support/clients/client.ts';
 import { runGuide } from '../../support/fixtures/guide.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
-/* The code blocks of docs/guides/sharing-data.md create the collections; each recipe must hold for the publishable key. */
+/* The code blocks of the two guides create the collections; each recipe must hold for the publishable key. */
 
 interface Who extends RequestOptions {
   readonly id: string;
@@ -36,7 +36,9 @@ const statusOf = async (answer: Promise<Answer<unknown>>): Promise<number> => (a
 
 beforeAll(async () => {
   project = await newUsersProject();
-  ({ answers } = await runGuide('guides/sharing-data.md', project));
+  const sharing = await runGuide('guides/sharing-data.md', project);
+  const further = await runGuide('guides/roles-likes-and-votes.md', project);
+  answers = [...sharing.answers, ...further.answers];
   const people = await Promise.all(Array.from({ length: 3 }, () => project.newUser()));
   [ann, bob, eve] = people.map(({ userId, accessToken }) => ({
     id: userId,
@@ -45,8 +47,8 @@ beforeAll(async () => {
   }));
 });
 
-describe('the guide to sharing data', () => {
-  test('has only blocks that succeed', () => {
+describe('the guides to sharing data', () => {
+  test('have only blocks that succeed', () => {
     expect(answers.length).toBeGreaterThanOrEqual(12);
     expect(answers.filter((answer) => !answer.startsWith('{"success":true'))).toEqual([]);
   });
