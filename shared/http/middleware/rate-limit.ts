@@ -15,9 +15,10 @@ import { isRead, type Route } from '../route.ts';
 import { type Middleware, type Start, sourceAddress } from '../stack.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
 
+/** None if this limit, or that of all requests, is 0. */
 export const windowOf = (name: RateWindow['name'], limit: number): readonly RateWindow[] => {
   const { RATE_LIMIT, RATE_BLOCK } = rateLimits();
-  return RATE_LIMIT === 0 ? [] : [{ name, limit, block: blockOf(limit, RATE_BLOCK) }];
+  return RATE_LIMIT === 0 || limit === 0 ? [] : [{ name, limit, block: blockOf(limit, RATE_BLOCK) }];
 };
 
 export const windowsOf = (route: Route): readonly RateWindow[] => {

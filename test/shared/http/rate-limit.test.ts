@@ -4,7 +4,7 @@ import { dataRoutes } from '../../../functions/data/routes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
 import { log } from '../../../shared/core/log.ts';
-import { rateLimitBeside } from '../../../shared/http/middleware/rate-limit.ts';
+import { rateLimitBeside, windowOf } from '../../../shared/http/middleware/rate-limit.ts';
 import type { Event } from '../../../shared/http/stack.ts';
 import { OverLimit } from '../../../shared/rate-limit/rate-limit.ts';
 
@@ -77,4 +77,9 @@ describe('after the table did not respond', () => {
     expect([begun.mock.calls.length, table.asked]).toEqual([1, 0]);
     expect(said()).toEqual([uncounted]);
   });
+});
+
+test('a limit of 0 rejects no request', () => {
+  expect(windowOf('auth', 0)).toEqual([]);
+  expect(windowOf('auth', 3)).toMatchObject([{ name: 'auth', limit: 3 }]);
 });
