@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ObjectId } from 'mongodb';
+import { systemFields } from '../../collections/collection.ts';
 import type { Operand, Outcome, RuleComparison, RuleNode } from '../../collections/rules/rule.ts';
 import { isPosition } from '../../collections/schema/field-path.ts';
 import type { FieldType } from '../../collections/schema/field-types.ts';
@@ -84,7 +85,7 @@ const plain = (value: unknown): unknown => {
   return value;
 };
 
-/** Equality as in MongoDB, where a missing value equals `null`. With `byId`, ids are compared by value. */
+/** Equality as in MongoDB, where a missing value equals `null`. */
 const areEqual = (one: unknown, other: unknown): boolean => {
   if (one === undefined || one === null) return other === undefined || other === null;
   if (one instanceof ObjectId || other instanceof ObjectId) {
@@ -241,12 +242,8 @@ const elements = (node: Extract<RuleNode, { kind: 'elements' }>, subject: Subjec
 /** Whether only these top-level fields change. Fields that the service writes do not count. */
 const changesOnly = (fields: readonly string[], document: JsonObject, stored: JsonObject): boolean =>
   [...new Set([...Object.keys(document), ...Object.keys(stored)])]
-    .filter((field) => !fields.includes(field) && !serviceFields.has(field))
+    .filter((field) => !fields.includes(field) && !systemFields.has(field))
     .every((field) => isDeepStrictEqual(plain(document[field]), plain(stored[field])));
-
-const serviceFields: ReadonlySet<string> = new Set([
-  ...['_id', 'isDeleted', 'deletedAt', 'createdAt', 'updatedAt', '_rev', '_pos', '_gone', '_fuse', '_effects'],
-]);
 
 const decideNode = (node: RuleNode, subject: Subject, isUser: boolean): Outcome => {
   const told = (at: string, outcome: Outcome): Outcome => {

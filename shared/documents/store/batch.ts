@@ -36,11 +36,11 @@ interface Batch {
   readonly writes: readonly unknown[];
 }
 
-const maxWrites = 50;
+const maxBatchWrites = 50;
 
 const requireFew = ({ writes }: Batch): void => {
-  if (writes.length > 0 && writes.length <= maxWrites) return;
-  throw new AppError('INVALID_BODY', `Send 1 to ${maxWrites} writes; this batch has ${writes.length}.`);
+  if (writes.length > 0 && writes.length <= maxBatchWrites) return;
+  throw new AppError('INVALID_BODY', `Send 1 to ${maxBatchWrites} writes; this batch has ${writes.length}.`);
 };
 
 const namesIn = (writes: readonly unknown[]): readonly string[] =>

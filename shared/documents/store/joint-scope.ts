@@ -53,17 +53,17 @@ export const currentScope = new AsyncLocalStorage<JointScope>();
 export const isJoint = (): boolean => currentScope.getStore() !== undefined;
 
 /** The writes of one request. */
-export const maxWrites = 1000;
+export const maxJointWrites = 1000;
 
 /** Counts writes that are about to happen. Throws 400 `TOO_MANY_WRITES` for more than 1000 in one joint run. */
 export const countWrites = (count = 1): void => {
   const scope = currentScope.getStore();
   if (!scope) return;
   scope.writes += count;
-  if (scope.writes <= maxWrites) return;
+  if (scope.writes <= maxJointWrites) return;
   throw new AppError(
     'TOO_MANY_WRITES',
-    `The request would write more than ${maxWrites} documents, including those of effects. Send fewer writes at a time.`,
+    `The request would write more than ${maxJointWrites} documents, including those of effects. Send fewer writes at a time.`,
   );
 };
 

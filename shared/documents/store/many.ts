@@ -10,7 +10,7 @@ import { invalidFilter } from '../query/filter.ts';
 import { findMatching } from '../query/list-documents.ts';
 import { appliedBy } from './applied.ts';
 import { withEffects } from './effect-writes.ts';
-import { maxWrites } from './joint-scope.ts';
+import { maxJointWrites } from './joint-scope.ts';
 import { planUpdate } from './plan-update.ts';
 import { deleteDocument } from './trash.ts';
 import { updateDocument } from './update.ts';
@@ -84,7 +84,7 @@ const writeMany = async (
   const view = [project.id, collection.name, name, where, caller.kind, caller.userId];
   const fingerprint = hash('sha256', JSON.stringify(view), 'base64url');
   // The writes of effects count too.
-  const most = Math.floor(maxWrites / (1 + countEffectWrites(collection, event)));
+  const most = Math.floor(maxJointWrites / (1 + countEffectWrites(collection, event)));
   const page = await findMatching(context, where, most, positionOf(fingerprint, cursor));
   const errors: { id: string; code: string; message: string }[] = [];
   let [matched, changed] = [0, 0];

@@ -18,7 +18,7 @@ import {
   type Removed,
   wakeCascades,
 } from './cascade-records.ts';
-import { afterwards, type JointScope, maxWrites, onJointFailure } from './joint-scope.ts';
+import { afterwards, type JointScope, maxJointWrites, onJointFailure } from './joint-scope.ts';
 import { isWatched, publishChange } from './publish.ts';
 import { followedAtOnce, requireUnrestricted } from './restrict.ts';
 import type { Settle } from './settle-update.ts';
@@ -48,7 +48,7 @@ const publish = async (project: Project, source: Collection, ids: readonly Objec
  */
 const followNow = ({ project }: AccessContext, record: CascadeRecord, scope?: JointScope): Promise<boolean> =>
   tryOrLog('warn', { message: 'References are left to the job', project: project.id }, async () => {
-    const limit = Math.min(followedAtOnce, maxWrites - (scope?.writes ?? 0));
+    const limit = Math.min(followedAtOnce, maxJointWrites - (scope?.writes ?? 0));
     const run = newRun(project, limit, followMs, { publish: (source, ids) => publish(project, source, ids) });
     await follow(run, record);
     if (scope) scope.writes += limit - run.left;
