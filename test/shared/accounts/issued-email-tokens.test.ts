@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   addressKeyOf,
   changeKeyOf,
@@ -9,11 +9,12 @@ import {
   issueTokens,
   type TokenPlace,
 } from '../../../shared/accounts/email-tokens.ts';
+import { JsonClient } from '../../../shared/persistence/aws-client.ts';
 import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { restoreItem } from '../../../shared/persistence/single-use.ts';
 import { useMemoryTable } from '../../support/fixtures/memory-table.ts';
 
-const { time } = useMemoryTable();
+const { time, faults } = useMemoryTable();
 const scope = projectScope('a'.repeat(24));
 const userId = 'b'.repeat(24);
 const email = 'a@example.com';
@@ -43,6 +44,19 @@ describe('an emailed token and code', () => {
     if (!consumed) throw new Error('not consumed');
     await restoreItem(consumed.use);
     expect(await byCode(code)).toBeDefined();
+  });
+
+  test('are valid when the response of the write was lost, and a late write makes none valid again', async () => {
+    faults.isRepeated = true;
+    const sent = vi.mocked(JsonClient.prototype.send);
+    sent.mockClear();
+    const { token, isGood } = await issueTokens(place, email, userId);
+    expect(isGood).toBe(true);
+    const [late] = sent.mock.calls;
+    expect(await byToken(token)).toBeDefined();
+    faults.isRepeated = false;
+    await expect(JsonClient.prototype.send(...(late ?? []))).rejects.toThrow();
+    expect(await byToken(token)).toBeUndefined();
   });
 
   test('are of one kind, project and account', async () => {
@@ -117,6 +131,7 @@ describe('a code', () => {
   test('can be the fifth attempt', async () => {
     const { code } = await issueTokens(place, email, userId);
     for (let left = 4; left > 0; left--) await byCode(wrong);
+    await byCode('malformed');
     expect(await byCode(code)).toBeDefined();
   });
 

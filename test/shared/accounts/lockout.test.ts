@@ -9,7 +9,7 @@ import {
 import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { useMemoryTable } from '../../support/fixtures/memory-table.ts';
 
-const { time } = useMemoryTable();
+const { time, faults } = useMemoryTable();
 const scope = projectScope('a'.repeat(24));
 const userId = 'b'.repeat(24);
 const attempt = { scope, address: 'a@example.com', ip: '192.0.2.1' };
@@ -125,4 +125,44 @@ test('an attempt that ends after its window changes nothing in the next one', as
   await late.succeed();
   await other.fail();
   await expect(startSignIn(attempt)).rejects.toMatchObject({ code: 'ACCOUNT_LOCKED', retryAfter: 900 });
+});
+
+test('attempts whose responses were lost count one time', async () => {
+  faults.isRepeated = true;
+  await fail(5);
+  await expect(startSignIn(attempt)).rejects.toMatchObject({ code: 'ACCOUNT_LOCKED' });
+});
+
+test('an attempt that ended cannot be called off', async () => {
+  const check = await startSignIn(attempt);
+  await check.fail();
+  await check.cancel();
+  await fail(4);
+  await expect(startSignIn(attempt)).rejects.toMatchObject({ code: 'ACCOUNT_LOCKED', retryAfter: 900 });
+});
+
+test('an undone failure that was never counted allows no more attempts, and clearing none changes nothing', async () => {
+  await countFactorFailure(scope, userId);
+  await undoFactorFailure(scope, userId);
+  await undoFactorFailure(scope, userId);
+  for (let left = 10; left > 0; left--) await countFactorFailure(scope, userId);
+  await expect(countFactorFailure(scope, userId)).rejects.toMatchObject({ code: 'ACCOUNT_LOCKED' });
+  await clearFailures(attempt);
+  await fail(5);
+  await expect(startSignIn(attempt)).rejects.toMatchObject({ code: 'ACCOUNT_LOCKED' });
+});
+
+test('a new password also clears the failures from anywhere', async () => {
+  for (let place = 0; place < 20; place++) await fail(5, { ...attempt, ip: `192.0.2.${place}` });
+  const other = { ...attempt, ip: '198.51.100.1' };
+  await clearFailures(other);
+  await fail(1, other);
+});
+
+test('concurrent attempts at the start of a window all count', async () => {
+  await fail(5);
+  time.now += 15 * minuteMs;
+  const checks = await Promise.all(Array.from({ length: 5 }, () => startSignIn(attempt)));
+  for (const check of checks) await check.fail();
+  await expect(startSignIn(attempt)).rejects.toMatchObject({ code: 'ACCOUNT_LOCKED' });
 });

@@ -3,6 +3,7 @@ import { isCurrent, rotate, startSession } from '../../../shared/accounts/refres
 import {
   endSession,
   listSessions,
+  newRefreshToken,
   parseRefreshToken,
   requireRecentSession,
   requireRevocation,
@@ -80,6 +81,7 @@ describe('an exchange of a refresh token', () => {
     const next = await exchange(refreshToken, 'key');
     expect(await current(refreshToken)).toBe(false);
     expect(await current(next.refreshToken)).toBe(true);
+    expect(await current(newRefreshToken(userId, sessionId).token)).toBe(false);
     time.now += 60_000;
     expect(await exchange(refreshToken, 'key')).toEqual(next);
     await expect(exchange(refreshToken, 'other')).rejects.toMatchObject(invalid);
@@ -96,6 +98,22 @@ describe('an exchange of a refresh token', () => {
     await exchange(next.refreshToken, 'key');
     await expect(exchange(used.refreshToken, 'key')).rejects.toMatchObject(invalid);
   });
+});
+
+test('a token of an ended or expired session is not current', async () => {
+  const [ended, expired] = [await start(), await start()];
+  await endSession(scope, userId, ended.sessionId);
+  expect(await current(ended.refreshToken)).toBe(false);
+  const { expiresAt } = await requireSession(scope, userId, expired.sessionId);
+  time.now = expiresAt * 1000;
+  expect(await current(expired.refreshToken)).toBe(false);
+});
+
+test('a session without sign-in methods stores none', async () => {
+  const { sessionId, refreshToken } = await startSession(scope, userId, client);
+  expect(await requireSession(scope, userId, sessionId)).not.toHaveProperty('amr');
+  expect(await exchange(refreshToken)).not.toHaveProperty('amr');
+  expect(() => newRefreshToken(userId, 'short')).toThrow('24 hexadecimal');
 });
 
 describe('a session', () => {
@@ -118,7 +136,14 @@ describe('a session', () => {
     time.now += 1;
     expect(await laterRefusalOf(requireSession(scope, userId, sessionId))).toMatchObject({ code: 'TOKEN_INVALID' });
     expect(await listSessions(scope, userId)).toEqual([]);
+    const open = await start();
+    expect(await laterRefusalOf(revokeSession(scope, open, sessionId))).toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    const expired = { userId, sessionId };
+    expect(await laterRefusalOf(revokeSession(scope, expired, open.sessionId))).toMatchObject({
+      code: 'TOKEN_INVALID',
+    });
     expect(await endSession(scope, userId, sessionId)).toBe(false);
+    expect(await laterRefusalOf(requireSession(scope, userId, sessionId))).toMatchObject({ code: 'TOKEN_INVALID' });
   });
 
   test('404 SESSION_NOT_FOUND when it is revoked again, expired, malformed or of another user', async () => {
@@ -137,6 +162,7 @@ describe('a session', () => {
     const [first, second] = [await start(), await start()];
     await exchange(first.refreshToken);
     await signOut(scope, 'none');
+    await signOut(scope, newRefreshToken(userId, first.sessionId).token);
     await signOut(projectScope('c'.repeat(24)), first.refreshToken);
     expect(await isOpen(first.sessionId)).toBe(true);
     await signOut(scope, first.refreshToken);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type FileRef, quotaKey, userQuotaKey } from '../../../shared/files/file-items.ts';
+import { type FileRef, fileItemKey, quotaKey, userQuotaKey } from '../../../shared/files/file-items.ts';
 import {
   confirmCharge,
   expire,
@@ -10,7 +10,7 @@ import {
 } from '../../../shared/files/upload-states.ts';
 import { useMemoryTable } from '../../support/fixtures/memory-table.ts';
 
-const { read, put } = useMemoryTable();
+const { time, read, put } = useMemoryTable();
 const projectId = 'a'.repeat(24);
 const owner = 'b'.repeat(24);
 const refOf = (name: string): FileRef => ({ projectId, storageId: 's', filePath: `${projectId}/${name}` });
@@ -41,8 +41,9 @@ describe('a reservation', () => {
 
   test('has no limit of bytes when the storage and the user have none', async () => {
     expect(await request('a', 1000, { storage: null, user: { ...user, bytes: null } })).toBeUndefined();
-    expect(await read(storageKey)).toEqual({ held: 1000 });
-    expect(await read(userKey)).toEqual({ held: 1000, files: 1, reservations: 1 });
+    expect(await request('b', 1000, { storage: null, user: { ...user, bytes: null } })).toBeUndefined();
+    expect(await read(storageKey)).toEqual({ held: 2000 });
+    expect(await read(userKey)).toEqual({ held: 2000, files: 2, reservations: 2 });
   });
 
   test("fills the user's bytes up to the last one, and returns what the user has", async () => {
@@ -65,7 +66,22 @@ describe('a reservation', () => {
   });
 
   test('without a bound, or without an owner, counts for no user', async () => {
-    await reserve(refOf('a'), { ...ofUser, bounded: undefined, contentType, size: 15 }, { storage: 20, user });
+    const limits = { storage: 20, user };
+    await reserve(refOf('a'), { ...ofUser, bounded: undefined, contentType, size: 5 }, limits);
+    await reserve(refOf('b'), { ...ofUser, owner: undefined, contentType, size: 5 }, limits);
+    expect(await read(storageKey)).toEqual({ held: 10 });
+    expect(await read(userKey)).toBeUndefined();
+  });
+
+  test('of the whole storage, and of all bytes of the user, fits', async () => {
+    expect(await request('a', 10)).toBeUndefined();
+    expect(await request('b', 20, { storage: 30 }, ofKey)).toBeUndefined();
+    expect(await request('c', 40, { storage: 40 }, ofKey)).toEqual({ of: 'storage' });
+  });
+
+  test('of a user with room fails when the storage is full', async () => {
+    await request('a', 15, {}, ofKey);
+    expect(await request('b', 6)).toEqual({ of: 'storage' });
     expect(await read(userKey)).toBeUndefined();
   });
 
@@ -85,6 +101,25 @@ describe('a requested path', () => {
     expect(await confirm('a', 4)).toMatchObject({ kind: 'confirmed', size: 4 });
     expect(await read(storageKey)).toEqual({ held: 4, used: 4, files: 1 });
     expect(await read(userKey)).toEqual({ held: 4, files: 1, reservations: 0 });
+  });
+
+  test('is read with what was announced, and a confirmed one with its own', async () => {
+    const announced = { ...ofUser, unproven: 1, contentType, size: 4 } as const;
+    await reserve(refOf('a'), announced, { storage: 20, user });
+    expect(await stateOf(refOf('a'))).toMatchObject({ isUnproven: true, requestedAt: time.now, visibility: 'private' });
+    await keepUploadId(refOf('a'), { key: 'k', uploadId: 'first' });
+    await confirm('a', 4);
+    expect(await stateOf(refOf('a'))).toMatchObject({
+      kind: 'confirmed',
+      isUnproven: false,
+      visibility: 'private',
+      owner,
+    });
+    expect(await stateOf(refOf('a'))).toMatchObject({ uploadId: undefined, requestedAt: undefined });
+    await request('b', 4, {}, ofKey);
+    expect(await stateOf(refOf('b'))).toMatchObject({ isUnproven: false, visibility: 'public', owner: undefined });
+    await confirmCharge(refOf('b'), { size: 4, etag: 'e', contentType }, { ...ofKey, visibility: 'public' });
+    expect(await read(fileItemKey(refOf('b')))).not.toHaveProperty('visibility');
   });
 
   test('is not confirmed when it was never requested', async () => {

@@ -11,7 +11,7 @@ import {
 import { refusalOf } from '../../support/data/refusal.ts';
 import { useMemoryTable } from '../../support/fixtures/memory-table.ts';
 
-const { time } = useMemoryTable();
+const { time, faults } = useMemoryTable();
 const projectId = 'a'.repeat(24);
 const request = keyedRequest('caller', 'key', ['POST', '/a', '{}']);
 const leaseMs = 35_000;
@@ -29,6 +29,7 @@ describe('a request with an Idempotency-Key', () => {
     const run = await acquired();
     expect(run).toMatchObject({ seed: run.runId, isRepeat: false, isAnswered: false });
     expect(await acquire()).toEqual({ kind: 'in_progress' });
+    expect(await acquire(false)).toEqual({ kind: 'in_progress' });
     await recordResponse(run, response);
     expect(await acquire()).toMatchObject({
       kind: 'answered',
@@ -84,6 +85,37 @@ describe('a request with an Idempotency-Key', () => {
     await noteFailure(next, { nothingDone: true });
     const free = await acquired();
     expect(free).toMatchObject({ seed: free.runId, isRepeat: false });
+  });
+
+  test('is continued by one of two runs', async () => {
+    await acquired();
+    time.now += leaseMs;
+    const kinds = (await Promise.all([acquire(), acquire()])).map(({ kind }) => kind);
+    expect(kinds.sort()).toEqual(['acquired', 'in_progress']);
+  });
+
+  test('is acquired, and taken over, when the response of the write was lost', async () => {
+    faults.isRepeated = true;
+    await acquired();
+    time.now += leaseMs;
+    await acquired();
+  });
+
+  test('is not continued when the first run stores its response meanwhile', async () => {
+    const slow = await acquired();
+    time.now += leaseMs;
+    faults.between = () => recordResponse(slow, response);
+    expect(await acquire()).toEqual({ kind: 'in_progress' });
+  });
+
+  test('is not continued with the ids of a run whose key became free meanwhile', async () => {
+    const slow = await acquired();
+    time.now += leaseMs;
+    faults.between = async () => {
+      await noteFailure(slow, { nothingDone: true });
+      await noteFailure(await acquired(), { nothingDone: false });
+    };
+    expect(await acquire()).toEqual({ kind: 'in_progress' });
   });
 
   test('is forgotten after a day', async () => {

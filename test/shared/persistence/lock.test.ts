@@ -5,7 +5,7 @@ import { withLock } from '../../../shared/persistence/lease.ts';
 import * as kinds from '../../../shared/persistence/table-keys.ts';
 import { useMemoryTable } from '../../support/fixtures/memory-table.ts';
 
-const { time, read, put } = useMemoryTable();
+const { time, faults, read, put } = useMemoryTable();
 const key = itemKey(kinds.ownerMails, ownerScope('any'), { month: 'any' });
 const lock = {
   key,
@@ -56,4 +56,9 @@ test('a lock is released after an error, unless the work continues elsewhere', a
   await expect(fail(false)).rejects.toThrow('failed');
   await expect(fail(true)).rejects.toThrow('failed');
   await expect(withLock(lock, done)).rejects.toMatchObject({ code: 'TOO_MANY_WRITERS' });
+});
+
+test('a lock whose response was lost is acquired by the repeat', async () => {
+  faults.isRepeated = true;
+  expect(await withLock(lock, done)).toBe('done');
 });
