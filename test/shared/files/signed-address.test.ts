@@ -52,4 +52,18 @@ describe('a signed address', () => {
     });
     expect(changed.filter((one) => opens(one))).toEqual([]);
   });
+
+  test('does not open with another spelling of the same signature or time, or with a part that is repeated', () => {
+    const url = signedAddress(address, expires, key);
+    const [, signature = ''] = /Signature=([^&]+)/.exec(url) ?? [];
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-~_';
+    const spellings = [...alphabet].flatMap((last) => [signature.slice(0, -1) + last, signature + last]);
+    const others = [
+      ...spellings.filter((other) => other !== signature).map((other) => url.replace(signature, other)),
+      url.replace('Expires=', 'Expires=0'),
+      url.replace('Expires=', 'Expires=%20'),
+      `${url}&Expires=${expires}`,
+    ];
+    expect(others.filter((other) => opens(other))).toEqual([]);
+  });
 });
