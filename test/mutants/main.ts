@@ -55,8 +55,9 @@ const shuffled = (all: readonly Mutant[]): readonly Mutant[] => {
   return all.toSorted((one, other) => (order.get(one) ?? 0) - (order.get(other) ?? 0));
 };
 
-const everyMutant = mutantsOf(area, values.generic || name === 'shared');
-const harmless = harmlessOf(everyMutant, new Set(everyMutant.map(({ file }) => file)));
+const isGeneric = values.generic || name === 'shared';
+const everyMutant = mutantsOf(area, isGeneric);
+const harmless = isGeneric ? new Map() : harmlessOf(everyMutant, new Set(everyMutant.map(({ file }) => file)));
 const changed = values.changed ? changedLines() : undefined;
 const asked = everyMutant.filter(
   (mutant) =>
