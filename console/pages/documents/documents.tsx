@@ -115,41 +115,44 @@ export const Documents = () => {
         <ExportForm {...place} {...{ query, parts, shown, fields }} onClose={showExport(false)} />
       )}
       {viewer !== undefined && <ViewingAs projectId={projectId} viewer={viewer} />}
+      {/* Above both halves, so that an opened document does not move the rows. */}
+      <div class="stack list-head">
+        <FilterBar
+          collection={filtered}
+          parts={parts}
+          fields={fields}
+          adding={adding}
+          onChange={(next) => go({ ...changesFor(query, next), page: undefined })}
+        >
+          <SearchBox
+            label={isSearchable ? rows.search.words : rows.search.byId}
+            words={query.search ?? ''}
+            onSearch={(search) => {
+              // An id finds its document whatever the filter shows.
+              if (isId(search)) go({ ...changesFor(query, []), where: JSON.stringify({ _id: search }), ...none });
+              else if (isSearchable || search === '') go({ search, page: undefined });
+              else say(rows.search.notSearchable);
+            }}
+          />
+          {filtered && (
+            <ViewsMenu
+              projectId={projectId}
+              collection={filtered}
+              present={viewQuery(filtered, query, shown.join(','))}
+            />
+          )}
+          <ColumnsMenu place={place} shown={shown} fields={fields} onChoose={choose} />
+          {collectionName !== 'users' && <ViewAsMenu projectId={projectId} />}
+        </FilterBar>
+        <RequestLine
+          collectionName={collectionName}
+          query={queryText(query)}
+          fields={fields}
+          onRun={(text) => go(typedQuery(query, text))}
+        />
+      </div>
       <div class={isBeside ? 'halves sized' : undefined} style={isBeside ? { '--panel': `${share}%` } : undefined}>
         <div class="stack">
-          <FilterBar
-            collection={filtered}
-            parts={parts}
-            fields={fields}
-            adding={adding}
-            onChange={(next) => go({ ...changesFor(query, next), page: undefined })}
-          >
-            <SearchBox
-              label={isSearchable ? rows.search.words : rows.search.byId}
-              words={query.search ?? ''}
-              onSearch={(search) => {
-                // An id finds its document whatever the filter shows.
-                if (isId(search)) go({ ...changesFor(query, []), where: JSON.stringify({ _id: search }), ...none });
-                else if (isSearchable || search === '') go({ search, page: undefined });
-                else say(rows.search.notSearchable);
-              }}
-            />
-            {filtered && (
-              <ViewsMenu
-                projectId={projectId}
-                collection={filtered}
-                present={viewQuery(filtered, query, shown.join(','))}
-              />
-            )}
-            <ColumnsMenu place={place} shown={shown} fields={fields} onChoose={choose} />
-            {collectionName !== 'users' && <ViewAsMenu projectId={projectId} />}
-          </FilterBar>
-          <RequestLine
-            collectionName={collectionName}
-            query={queryText(query)}
-            fields={fields}
-            onRun={(text) => go(typedQuery(query, text))}
-          />
           {isRefusedVisitor && <p>{viewAs.refused}</p>}
           {problem && <ProblemNote problem={problem} onRetry={isRefusedVisitor ? undefined : list.reload} />}
           {!problem && !collection && noSchema && <ProblemNote problem={noSchema} onRetry={schema.reload} />}
