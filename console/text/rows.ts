@@ -21,7 +21,10 @@ export const rows = {
     done: (count: number) => `${documents(count)} exported`,
     cancelled: 'Export cancelled',
   },
-  edit: { conflict: 'Someone else changed this document' },
+  edit: {
+    conflict: 'Someone else changed this document',
+    saved: (name: string, fields: string) => `${name}: ${fields} saved`,
+  },
   many: {
     all: (total: number, capped: boolean) => `Select all ${capped ? 'that match' : `${numberText(total)} that match`}`,
     allTicked: (total: number, capped: boolean) =>
@@ -58,6 +61,8 @@ export const rows = {
     addTag: 'Add one',
     chooseFile: 'Choose a file',
     fileHint: 'Part of the name',
+    uploadFile: 'Upload a file',
+    uploadWhy: 'Public: anyone with the address can open it.',
     removeTag: (tag: string, field: string) => `Remove ${tag} from ${field}`,
     zone: (zone: string) => `time in ${zone}`,
   },

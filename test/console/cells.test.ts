@@ -35,17 +35,36 @@ test('a double click edits a cell, Enter saves it, and the document stays closed
   await input.fill('7');
   expect(await obstacles(page)).toEqual([]);
   await page.keyboard.press('Enter');
-  await page.getByText('Saved', { exact: true }).waitFor();
+  await page.getByText('order 1: n saved', { exact: true }).waitFor();
   expect(await stored('n=7')).toMatchObject([{ title: 'order 1' }]);
   expect(new URL(page.url()).searchParams.has('open')).toBe(false);
 });
 
-test('a double click whose first click opened the panel edits no cell that has moved below it', async () => {
+test('Undo takes the change of a cell back, and 412 REVISION_MISMATCH is shown if the document has changed', async () => {
+  const undo = page.getByRole('status').getByRole('button', { name: 'Undo' });
+  await undo.click();
+  await expect.poll(() => stored('n=1')).toMatchObject([{ title: 'order 1' }]);
+  await cell(0, 2).dblclick();
+  await page.getByRole('textbox', { name: 'n', exact: true }).fill('7');
+  await page.keyboard.press('Enter');
+  await page.getByText('order 1: n saved', { exact: true }).waitFor();
+  const [{ _id: id } = {}] = await stored('n=7');
+  await project.api('PATCH', `/api/data/orders/${String(id)}`, { body: { n: 8 } });
+  await undo.click();
+  await page.getByRole('status').getByText('revision').waitFor();
+  expect(await stored('n=8')).toMatchObject([{ title: 'order 1' }]);
+  await project.api('PATCH', `/api/data/orders/${String(id)}`, { body: { n: 7 } });
+});
+
+test('a double click whose first click opened the panel edits no cell, and no row moves', async () => {
   const box = await cell(1, 2).boundingBox();
   if (!box) throw new Error('the cell is not shown');
+  const top = () => cell(0, 0).evaluate((element) => element.getBoundingClientRect().top);
+  const before = await top();
   const [x, y] = [box.x + box.width - 4, box.y + box.height / 2];
   await page.mouse.click(x, y);
   await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();
+  expect(await top()).toBe(before);
   const present = page.locator('tbody td:not(.tick)').last();
   // As the browser reports the second click of a slow double click.
   await present.dispatchEvent('dblclick', { detail: 2 });
@@ -90,8 +109,11 @@ test('a decimal comma is accepted, and one that could separate thousands is not'
 test('400 VALIDATION_FAILED is shown at the cell, which stays open', async () => {
   await cell(1, 2).dblclick();
   await page.getByRole('textbox', { name: 'n', exact: true }).fill('101');
+  const width = () => cell(1, 2).evaluate((element) => element.getBoundingClientRect().width);
+  const unsaid = await width();
   await page.keyboard.press('Enter');
   await page.getByRole('alert').getByText('n must be').waitFor();
+  expect(await width()).toBe(unsaid);
   await page.keyboard.press('Escape');
   await expect.poll(() => page.getByRole('textbox', { name: 'n', exact: true }).count()).toBe(0);
 });
