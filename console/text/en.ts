@@ -504,7 +504,8 @@ export const en = {
     },
     saved: 'Saved. It takes effect within 5 seconds.',
     siteUrl: 'App URL',
-    siteUrlWhy: 'Used in email links and after sign-in.',
+    siteUrlWhy:
+      'Used in email links and after sign-in. Without it, emails contain a code and no link, and pages of other origins get no refresh cookie.',
     domains: 'Allowed domains',
     domainsWhy: 'One per line: https://app.com, app.com or *.app.com. Use * for any.',
     deleteTitle: 'Delete the project',

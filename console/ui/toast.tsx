@@ -1,11 +1,13 @@
 import { signal } from '@preact/signals';
 import { t } from '../text/words.ts';
 import { Button } from './button.tsx';
+import type { Place } from './places.ts';
 
 interface Toast {
   readonly id: number;
   readonly text: string;
   readonly undo: (() => void) | undefined;
+  readonly next: Place | undefined;
 }
 
 const shownMs = 10_000;
@@ -23,19 +25,29 @@ const removeLater = (id: number): void => {
   setTimeout(() => (isAttended() ? removeLater(id) : remove(id)), shownMs);
 };
 
-/** Says what was done, for ten seconds, with the way back where there is one. */
-export const say = (text: string, undo?: () => void): void => {
+/** Says what was done, for ten seconds, with the way back where there is one, and a link to what comes next. */
+export const say = (text: string, undo?: () => void, next?: Place): void => {
   count += 1;
   const id = count;
-  toasts.value = [...toasts.value, { id, text, undo }];
+  toasts.value = [...toasts.value, { id, text, undo, next }];
   removeLater(id);
 };
 
 export const Toasts = () => (
   <div class="toasts" role="status" aria-live="polite">
-    {toasts.value.map(({ id, text, undo }) => (
+    {toasts.value.map(({ id, text, undo, next }) => (
       <div key={id} class="toast">
-        <span>{text}</span>
+        <span>
+          {text}
+          {next && (
+            <>
+              {' '}
+              <a href={next.href} onClick={() => remove(id)}>
+                {next.label}
+              </a>
+            </>
+          )}
+        </span>
         {undo && (
           <Button
             onClick={() => {

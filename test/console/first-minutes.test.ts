@@ -66,7 +66,11 @@ describe('first minutes with the console', () => {
     const { id, developer, publishableKey } = await newProject();
     const { page, problems } = await openAs(browser, developer, `/projects/${id}${place}`);
     await page.getByRole(role, { name: role === 'button' ? 'Turn on accounts' : 'Accounts' }).click();
-    await page.getByText('Set App URL').waitFor();
+    const next = page.getByRole('status').getByRole('link', { name: 'Set your App URL' });
+    expect(await next.getAttribute('href')).toBe(`/projects/${id}/settings/general`);
+    await next.click();
+    await page.getByLabel('App URL').waitFor();
+    expect(await next.count()).toBe(0);
     await page.goto(`${inject('stack').dashboardUrl}/projects/${id}/users`);
     await page.getByText('No users yet.').waitFor();
     const signedUp = await fetch(`${inject('stack').baseUrl}/api/userAuth/signup`, {

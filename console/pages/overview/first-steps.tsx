@@ -7,7 +7,6 @@ import { useRepeat } from '../../api/repeat.ts';
 import { request } from '../../api/request.ts';
 import type { Data } from '../../api/rows.ts';
 import { service } from '../../api/service.ts';
-import { inConsoleWords } from '../../text/hints.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -15,9 +14,9 @@ import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { useKept } from '../../ui/kept.ts';
 import { Snippet } from '../../ui/snippet.tsx';
-import { say } from '../../ui/toast.tsx';
 import { codeOf, type Language, languages } from '../api/code.ts';
 import { madeKeys } from '../projects/new-project.tsx';
+import { sayAccountsOn } from '../users/turn-on-accounts.tsx';
 
 /** How often the page checks for the first document. */
 const lookMs = 2000;
@@ -171,7 +170,7 @@ export const FirstSteps = ({ project }: { readonly project: Data<'get-project'> 
             <Act
               onAct={async () => {
                 const hints = await turnOnAccounts(projectId);
-                if (hints.length > 0) say(inConsoleWords(hints));
+                if (hints.length > 0) sayAccountsOn(projectId, hints);
               }}
             >
               {t.firstSteps.accounts}

@@ -6,6 +6,7 @@ import { inConsoleWords } from '../../text/hints.ts';
 import { t } from '../../text/words.ts';
 import { Switch } from '../../ui/switch.tsx';
 import { say } from '../../ui/toast.tsx';
+import { sayAccountsOn } from '../users/turn-on-accounts.tsx';
 import { DirectoryForm } from './directory-form.tsx';
 import { ProviderTiles } from './provider-tiles.tsx';
 import type { SettingsProps } from './settings.tsx';
@@ -28,7 +29,9 @@ export const SignInSettings = ({ project }: SettingsProps) => {
             label={accounts.on}
             hint={accounts.onWhy}
             on={authEnabled}
-            onChange={async (on) => (on ? saved(await turnOnAccounts(projectId)) : change({ authEnabled: false }))}
+            onChange={async (on) =>
+              on ? sayAccountsOn(projectId, await turnOnAccounts(projectId)) : change({ authEnabled: false })
+            }
           />
           <Switch
             label={accounts.signUps}

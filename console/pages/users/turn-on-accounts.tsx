@@ -6,15 +6,15 @@ import { Act } from '../../ui/act.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { say } from '../../ui/toast.tsx';
 
+/** Says that user accounts are on, with a link to the setting that the hints are about. */
+export const sayAccountsOn = (projectId: string, hints: readonly string[]): void => {
+  if (hints.length === 0) say(users.on);
+  else say(users.onNext, undefined, { href: `/projects/${projectId}/settings/general`, label: users.setAppUrl });
+};
+
 /** Turns user accounts on. Says which setting comes next, if one is missing. */
 export const TurnOnAccounts = ({ projectId }: { readonly projectId: string }) => (
-  <Act
-    kind="main-act"
-    onAct={async () => {
-      const hints = await turnOnAccounts(projectId);
-      say(hints.length > 0 ? users.onNext : users.on);
-    }}
-  >
+  <Act kind="main-act" onAct={async () => sayAccountsOn(projectId, await turnOnAccounts(projectId))}>
     {t.firstSteps.accounts}
   </Act>
 );
