@@ -8,6 +8,7 @@ import { Button, LinkButton } from './button.tsx';
 import { Countdown } from './countdown.tsx';
 import { isUnanswered, saidOf } from './problem-text.ts';
 import { SafeLink } from './safe-link.tsx';
+import { Unverified } from './unverified.tsx';
 
 /** Below the project, the list of what a code says is gone. */
 const lists: Readonly<Record<string, readonly [below: string, label: string]>> = {
@@ -50,7 +51,7 @@ export const ProblemNote = ({
     );
   return (
     <div class="note problem stack" role="alert">
-      <p>{saidOf(problem)}</p>
+      {code === 'EMAIL_NOT_VERIFIED' ? <Unverified otherwise={<p>{saidOf(problem)}</p>} /> : <p>{saidOf(problem)}</p>}
       {code === 'ROLE_REQUIRED' && <p>{t.problem.role}</p>}
       {againAt !== undefined && <Countdown at={againAt} text={onRetry ? t.problem.waits : t.problem.later} />}
       {requestId && (

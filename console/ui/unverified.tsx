@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useQuery } from '../api/query.ts';
 import { request } from '../api/request.ts';
 import { developer } from '../api/session.ts';
@@ -5,9 +6,9 @@ import { t } from '../text/words.ts';
 import { Act } from './act.tsx';
 import { say } from './toast.tsx';
 
-const Asking = () => {
+const Asking = ({ otherwise }: { readonly otherwise: ComponentChildren }) => {
   const { data } = useQuery('get-developer', {}).value;
-  if (!data || data.emailVerified) return null;
+  if (!data || data.emailVerified) return otherwise;
   const { email } = data;
   return (
     <div class="note row">
@@ -24,5 +25,6 @@ const Asking = () => {
   );
 };
 
-/** Asks developers to verify their address, with a button that sends the email again; nothing if it is verified. */
-export const Unverified = () => (developer.value?.emailVerified === false ? <Asking /> : null);
+/** Asks developers to verify their address, with a button that sends the email again; `otherwise` if it is verified. */
+export const Unverified = ({ otherwise = null }: { readonly otherwise?: ComponentChildren }) =>
+  developer.value?.emailVerified === false ? <Asking otherwise={otherwise} /> : otherwise;

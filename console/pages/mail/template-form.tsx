@@ -1,3 +1,5 @@
+import { cutText } from '../../../shared/core/text.ts';
+import { useQuery } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
 import type { Data } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
@@ -15,6 +17,12 @@ interface Props {
   readonly onClose: () => void;
 }
 
+const maxKeyLength = 64;
+
+/** The key that a name suggests: `order-shipped` for *Order shipped*. */
+const keyFor = (name: string): string =>
+  cutText(name.toLowerCase().replaceAll(/[^a-z0-9._]+/g, '-'), maxKeyLength).replaceAll(/^-|-$/g, '');
+
 export const TemplateForm = ({ projectId, template, onClose }: Props) => {
   const { draft, set, isTouched } = useDraft({
     name: template?.name ?? '',
@@ -23,6 +31,10 @@ export const TemplateForm = ({ projectId, template, onClose }: Props) => {
     html: template?.html ?? '',
     text: template?.text ?? '',
   });
+  const taken = useQuery('list-mail-templates', { projectId, query: { limit: 100 } }).value.data?.items.map(
+    (one) => one.key,
+  );
+  const suggested = (name: string): string => (taken?.includes(keyFor(name)) ? '' : keyFor(name));
   const submit = async () => {
     const { name, key, subject, html, text } = draft.value;
     const body = { name, subject, key: key || null, html: html || null, text: text || null };
@@ -49,13 +61,19 @@ export const TemplateForm = ({ projectId, template, onClose }: Props) => {
               required
               maxLength={100}
               value={name}
-              onInput={set('name')}
+              onInput={(event) => {
+                const before = draft.peek();
+                set('name')(event);
+                // A key of the account emails or of another template is chosen, never suggested.
+                if (template || before.key !== suggested(before.name)) return;
+                draft.value = { ...draft.peek(), key: suggested(draft.peek().name) };
+              }}
               wrong={wrong('name')}
             />
             <Field
               label={t.mail.key}
               hint={t.mail.keyWhy}
-              maxLength={64}
+              maxLength={maxKeyLength}
               value={key}
               onInput={set('key')}
               wrong={wrong('key')}

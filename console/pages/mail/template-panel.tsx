@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useQuery } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
+import type { Data } from '../../api/rows.ts';
+import { developer } from '../../api/session.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -11,6 +13,7 @@ import { Panel } from '../../ui/panel.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 import { say } from '../../ui/toast.tsx';
+import { emptyVariables } from './empty-variables.ts';
 import { TemplateForm } from './template-form.tsx';
 
 /** The typed values of a template's variables. */
@@ -22,8 +25,19 @@ const variablesOf = (text: string): Record<string, unknown> => {
   }
 };
 
-const TestMail = ({ projectId, templateId }: { readonly projectId: string; readonly templateId: string }) => {
-  const { draft, set } = useDraft({ to: '', variables: '{}' });
+const TestMail = ({
+  projectId,
+  templateId,
+  template,
+}: {
+  readonly projectId: string;
+  readonly templateId: string;
+  readonly template: Data<'get-mail-template'>;
+}) => {
+  const { draft, set } = useDraft({
+    to: developer.value?.email ?? '',
+    variables: JSON.stringify(emptyVariables(template), null, 2),
+  });
   const send = async () => {
     const { to, variables } = draft.value;
     await request('send-test-mail', { projectId, templateId, body: { to, variables: variablesOf(variables) } });
@@ -99,7 +113,12 @@ export const TemplatePanel = ({
               </Button>
             </div>
           )}
-          <TestMail projectId={projectId} templateId={templateId} />
+          <TestMail
+            key={JSON.stringify(emptyVariables(template))}
+            projectId={projectId}
+            templateId={templateId}
+            template={template}
+          />
           {asking.value === 'edit' && <TemplateForm projectId={projectId} template={template} onClose={close} />}
           {asking.value === 'delete' && (
             <Confirm
