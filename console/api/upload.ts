@@ -17,16 +17,24 @@ export const putFile = (url: string, file: File, contentType: string, onSent: (b
     sending.send(file);
   });
 
+export type Visibility = 'public' | 'private';
+
 const anyType = 'application/octet-stream';
 
 /**
  * Uploads a file in three steps: reserve space, send the bytes to the storage, publish the file. `onSent` receives
- * the number of bytes sent.
+ * the number of bytes sent. Returns the path of the file.
  */
-export const uploadFile = async (projectId: string, file: File, onSent: (bytes: number) => void): Promise<void> => {
+export const uploadFile = async (
+  projectId: string,
+  file: File,
+  visibility: Visibility,
+  onSent: (bytes: number) => void,
+): Promise<string> => {
   const contentType = file.type || anyType;
-  const body = { filename: file.name, contentType, size: file.size };
+  const body = { filename: file.name, contentType, size: file.size, visibility };
   const { signedUrl, filePath } = (await request('request-project-upload', { projectId, body })).data;
   await putFile(signedUrl, file, contentType, onSent);
   await request('confirm-project-upload', { projectId, body: { filePath, size: file.size } });
+  return filePath;
 };

@@ -3,7 +3,7 @@ import { numberText } from './number.ts';
 /** Texts of the pages of files, loaded with them. */
 export const files = {
   title: 'Files',
-  folders: 'Folders',
+  folders: 'Users and documents',
   all: 'All files',
   count: (count: number) => (count === 1 ? '1 file' : `${numberText(count)} files`),
   search: 'Name contains',
@@ -54,8 +54,12 @@ export const files = {
   deleted: 'Deleted',
   private: 'Private',
   public: 'Public',
-  publicWhy: 'Anyone who has its address can open it.',
-  privateWhy: 'Only a signed link opens it. Apps get one with POST /api/storage/sign.',
+  visibilityWhy: {
+    public: 'Anyone who has its address can open it.',
+    private: 'Only a signed link opens it. Apps get one with POST /api/storage/sign.',
+  },
+  visibility: 'Who can open them',
+  visibilities: { public: 'Public: anyone with the address', private: 'Private: only by a signed link' },
   copyLink: 'Copy private link',
   linkLives: { 3600: 'Valid for 1 hour', 86400: 'Valid for 1 day', 604800: 'Valid for 1 week' },
   linkCopied: 'Link copied',

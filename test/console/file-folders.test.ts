@@ -52,7 +52,7 @@ describe('folders of files in the console', () => {
     const { page, problems } = opened;
     await page.getByRole('link', { name: 'logo.png' }).waitFor();
     expect(await names()).toEqual(['terms.txt', 'logo.png']);
-    const folders = page.getByRole('list', { name: 'Folders' });
+    const folders = page.getByRole('list', { name: 'Users and documents' });
     await folders.getByRole('listitem').filter({ hasText: 'posts' }).getByText('1 file · 5 B').waitFor();
     expect(await obstacles(page)).toEqual([]);
     await folders.getByRole('link', { name: 'users' }).click();

@@ -33,6 +33,18 @@ const dropped = (name: string, content: string): string => `(() => {
 })()`;
 
 describe('files in the console', () => {
+  test('are private from the start when this is chosen before the upload', async () => {
+    const own = await newProject();
+    const { page, problems } = await openAs(browser, own.developer, `/projects/${own.id}/files`);
+    await page.getByLabel('Who can open them').selectOption('Private: only by a signed link');
+    await page.locator('input[type=file]').setInputFiles([fileOf('secret.txt', 'text/plain', 'for few')]);
+    await page.getByRole('link', { name: 'secret.txt' }).click();
+    await page.getByRole('region', { name: 'secret.txt' }).getByText('Private Only a signed link opens it').waitFor();
+    await page.getByRole('button', { name: 'Copy private link' }).waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
   test('are uploaded together when several are chosen, and rejected files show why', async () => {
     const { page, problems } = opened;
     await page.getByText('No files yet.').waitFor();
@@ -108,7 +120,7 @@ describe('files in the console', () => {
     await page.getByRole('button', { name: 'List' }).click();
     await page.getByRole('row').filter({ hasText: 'Public' }).first().waitFor();
     await page.getByRole('row').filter({ hasText: 'Private' }).getByRole('link', { name: 'notes.txt' }).click();
-    await page.getByText('Only a signed link opens it').waitFor();
+    await page.getByRole('region', { name: 'notes.txt' }).getByText('Private Only a signed link opens it').waitFor();
     const shown = page.getByRole('region', { name: 'What is in notes.txt' });
     await expect.poll(() => shown.textContent()).toBe('for few');
     await page.getByRole('button', { name: 'Copy private link' }).click();
@@ -118,6 +130,7 @@ describe('files in the console', () => {
     expect(await (await fetch(link)).text()).toBe('for few');
     await page.getByRole('button', { name: 'Make public' }).click();
     await page.getByRole('button', { name: 'Copy the address' }).waitFor();
+    await page.getByText('Public Anyone who has its address can open it.').waitFor();
     expect(problems).toEqual([]);
   });
 

@@ -42,8 +42,14 @@ export const FilePanel = ({
     <Panel title={file.name} onClose={onClose}>
       {shows && <FilePreview key={file.visibility} projectId={projectId} file={file} />}
       <p>
-        {file.contentType} · <Bytes of={file.size} /> · <Time at={file.createdAt} /> <Visibility file={file} />
+        {file.contentType} · <Bytes of={file.size} /> · <Time at={file.createdAt} />
       </p>
+      <div class="row">
+        <span>
+          <Visibility file={file} /> {files.visibilityWhy[file.visibility]}
+        </span>
+        {changes && <Act onAct={change}>{isPrivate ? files.makePublic : files.makePrivate}</Act>}
+      </div>
       {file.owner && (
         <p class="muted small">
           {files.owner}{' '}
@@ -63,12 +69,10 @@ export const FilePanel = ({
           </a>
         </p>
       )}
-      <p class="muted small">{isPrivate ? files.privateWhy : files.publicWhy}</p>
       <p class="mono whole">{file.path}</p>
       <div class="row">
         <FileLinks key={file.visibility} projectId={projectId} file={file} sizes={shows} />
         <Copy text={file.path} label={files.copyPath} />
-        {changes && <Act onAct={change}>{isPrivate ? files.makePublic : files.makePrivate}</Act>}
         {changes && (
           <Button kind="danger" onClick={onDelete}>
             {t.acts.delete}

@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals';
 import { type Problem, problemOf } from '../../api/problem.ts';
-import { uploadFile } from '../../api/upload.ts';
+import { uploadFile, type Visibility } from '../../api/upload.ts';
 import { files } from '../../text/files.ts';
 import { say } from '../../ui/toast.tsx';
 
@@ -8,6 +8,7 @@ import { say } from '../../ui/toast.tsx';
 export interface Upload {
   readonly id: number;
   readonly file: File;
+  readonly visibility: Visibility;
   readonly state: 'waiting' | 'sending' | 'failed';
   readonly sent: number;
   readonly problem?: Problem;
@@ -22,6 +23,8 @@ export class UploadQueue {
   readonly uploads: Signal<readonly Upload[]> = signal([]);
   /** The number of finished uploads. The list of files reloads with each. */
   readonly arrived: Signal<number> = signal(0);
+  /** Of the files that are added next. */
+  readonly visibility: Signal<Visibility> = signal('public');
   #reported = 0;
   readonly #projectId: string;
 
@@ -32,7 +35,7 @@ export class UploadQueue {
   add(files: Iterable<File>): void {
     const added = [...files].map((file): Upload => {
       count += 1;
-      return { id: count, file, state: 'waiting', sent: 0 };
+      return { id: count, file, visibility: this.visibility.peek(), state: 'waiting', sent: 0 };
     });
     this.uploads.value = [...this.uploads.value, ...added];
     this.#next();
@@ -67,10 +70,10 @@ export class UploadQueue {
     if (count > 0) say(files.uploaded(count));
   }
 
-  async #send({ id, file }: Upload): Promise<void> {
+  async #send({ id, file, visibility }: Upload): Promise<void> {
     this.#change(id, { state: 'sending' });
     try {
-      await uploadFile(this.#projectId, file, (sent) => this.#change(id, { sent }));
+      await uploadFile(this.#projectId, file, visibility, (sent) => this.#change(id, { sent }));
       this.remove(id);
       this.arrived.value += 1;
     } catch (error) {

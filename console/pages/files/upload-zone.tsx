@@ -95,6 +95,20 @@ export const UploadZone = ({
           {files.choose}
         </Button>
         {!invites && <span class="muted">{files.drop}</span>}
+        <select
+          class="input fit"
+          aria-label={files.visibility}
+          value={queue.visibility.value}
+          onInput={({ currentTarget: { value } }) => {
+            queue.visibility.value = value === 'private' ? 'private' : 'public';
+          }}
+        >
+          {Object.entries(files.visibilities).map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
       </section>
       {queue.uploads.value.length > 0 && (
         <ul class="uploads" aria-label={files.uploads}>
