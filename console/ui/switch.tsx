@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface Asked {
   readonly on: boolean;
@@ -15,14 +15,23 @@ export const Switch = ({
   hint,
   on,
   onChange,
+  marked = false,
 }: {
   readonly label: string;
   readonly hint?: ComponentChildren;
   readonly on: boolean;
   readonly onChange: (on: boolean) => void | Promise<void>;
+  /** A link led to it: it is in view, has the focus, and is outlined. */
+  readonly marked?: boolean;
 }) => {
+  const box = useRef<HTMLInputElement>(null);
   const id = useId();
   const [asked, ask] = useState<Asked>();
+  useLayoutEffect(() => {
+    if (!marked) return;
+    box.current?.scrollIntoView({ block: 'center' });
+    box.current?.focus({ preventScroll: true });
+  }, [marked]);
   const change = async (next: boolean): Promise<void> => {
     const done = onChange(next);
     if (!done) return;
@@ -37,8 +46,9 @@ export const Switch = ({
     }
   };
   return (
-    <div class="switch">
+    <div class={marked ? 'switch marked' : 'switch'}>
       <input
+        ref={box}
         id={id}
         type="checkbox"
         checked={asked && !asked.answered ? asked.on : on}

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { TargetedEvent } from 'preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import type { Collection } from '../../../shared/collections/collection.ts';
 import { type Problem, problemOf } from '../../api/problem.ts';
@@ -92,11 +92,6 @@ export const AccessForm = ({ projectId, collection, known, hints, onSaved }: Col
     }
   };
   const { query } = useLocation();
-  const marked = useRef<HTMLDivElement>(null);
-  // A link from a rejected request names the switch.
-  useEffect(() => {
-    if (query.mark === 'users-write') marked.current?.querySelector('input')?.focus();
-  }, [query.mark]);
   const byRules = kind === 'rules';
   const hasSettings = kind !== 'server' && (kind !== 'public' || usersWrite);
   const hasOwner = !byRules || rulesOwner !== '';
@@ -125,9 +120,12 @@ export const AccessForm = ({ projectId, collection, known, hints, onSaved }: Col
           <>
             <Kinds kind={kind} saved={saved.kind} onChoose={(chosen) => change({ kind: chosen })} />
             {kind === 'public' && (
-              <div ref={marked}>
-                <Switch label={access.usersWrite} on={usersWrite} onChange={(on) => change({ usersWrite: on })} />
-              </div>
+              <Switch
+                label={access.usersWrite}
+                on={usersWrite}
+                onChange={(on) => change({ usersWrite: on })}
+                marked={query.mark === 'users-write'}
+              />
             )}
             {byRules && (
               <RulesForm

@@ -54,7 +54,7 @@ const isIncomplete = (rejected: Rejected, code: string): boolean =>
   );
 
 const Facts = ({ projectId, rejected }: { readonly projectId: string; readonly rejected: Rejected }) => {
-  const { at, route, status, code, message, fields, key, userId, address, requestId, collection, effect } = rejected;
+  const { at, route, status, code, fields, key, userId, address, requestId, collection, effect } = rejected;
   const base = `/projects/${projectId}`;
   const errors = effect ?? [];
   return (
@@ -77,7 +77,6 @@ const Facts = ({ projectId, rejected }: { readonly projectId: string; readonly r
               <Badge kind="danger">{status}</Badge> <span class="mono">{code}</span>
             </>,
           ],
-          [t.requests.message, message],
           fields.length > 0 && [
             t.requests.fields,
             <span class="row">
@@ -149,7 +148,7 @@ export const RequestPanel = ({
       {data && !rejected && <p class="note">{t.requests.unknown(requestId)}</p>}
       {rejected && code !== undefined && (
         <>
-          <Facts projectId={projectId} rejected={rejected} />
+          <p>{rejected.message}</p>
           <h3>{t.requests.change}</h3>
           <ul class="stack links">
             {whatToChange(projectId, rejected).map(({ href, label }) => (
@@ -163,6 +162,7 @@ export const RequestPanel = ({
               </a>
             </li>
           </ul>
+          <Facts projectId={projectId} rejected={rejected} />
           <h3>{t.requests.repeat}</h3>
           {isIncomplete(rejected, code) && <p class="muted">{t.requests.repeatWhy}</p>}
           <Snippet code={code} label={t.requests.repeat} />

@@ -117,21 +117,23 @@ export const Requests = () => {
   return (
     <Page title={t.nav.requests}>
       <div class="stack">
-        <div class="row">
-          <Field
-            label={t.usage.day}
-            type="date"
-            min={new Date(Date.now() - keptDays * dayMs).toISOString().slice(0, 10)}
-            max={today}
-            value={day}
-            onInput={({ currentTarget: { value, validity } }) => {
-              if (validity.valid && value) route(addressWith(path, query, { day: value, since: undefined }), true);
-            }}
-          />
+        <div class="stack list-head">
+          <div class="row">
+            <Field
+              label={t.usage.day}
+              type="date"
+              min={new Date(Date.now() - keptDays * dayMs).toISOString().slice(0, 10)}
+              max={today}
+              value={day}
+              onInput={({ currentTarget: { value, validity } }) => {
+                if (validity.valid && value) route(addressWith(path, query, { day: value, since: undefined }), true);
+              }}
+            />
+          </div>
+          <Hours projectId={projectId} day={day} />
+          <h2>{t.requests.rejected}</h2>
+          <Filters />
         </div>
-        <Hours projectId={projectId} day={day} />
-        <h2>{t.requests.rejected}</h2>
-        <Filters />
         <div class={open ? 'halves' : undefined}>
           <List
             row="list-refusals"
