@@ -93,6 +93,7 @@ export const schema = {
     unique: 'unique',
     uniquePerOwner: 'unique per owner',
     searchable: 'searchable',
+    file: 'file',
     fallback: (text: string) => `= ${text === '' ? '""' : text}`,
     range,
     characters: (least: string, most: string) => `${range(least, most)} characters`,
@@ -105,6 +106,8 @@ export const schema = {
     exists: 'must exist',
     onDelete: { restrict: 'protects', trash: 'follows to trash', delete: 'deleted with', unset: 'unset' },
   },
+  fileWhy:
+    'For a file, end the name of the field in file, image, photo or similar. Forms then offer the files of the project.',
   closed: 'No other fields',
   closedWhy: 'Documents with a field that is not in this list are rejected, and so are filters by such a field.',
   anyElement: 'Elements of any type',
@@ -181,6 +184,8 @@ export const schema = {
     uploading: 'Uploaded so far',
     imports: 'Creating the collection also imports the documents of the file.',
   },
+  planFull: (used: number, limit: number) =>
+    `${used} of ${limit} collections: the plan allows no more. users counts too.`,
   begin: {
     title: 'Start from',
     ways: {

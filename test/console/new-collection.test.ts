@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { obstacles, openChromium } from '../support/clients/chromium.ts';
 import { openAs, withAssistant } from '../support/clients/console-page.ts';
-import { newProject } from '../support/fixtures/project.ts';
+import { newDeveloper, newProject } from '../support/fixtures/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
 
@@ -55,6 +55,25 @@ const customers = Buffer.from(
 );
 
 describe('a new collection', () => {
+  test('is announced as over the limit of the plan before the form is filled', async () => {
+    const developer = await newDeveloper('free');
+    const project = await newProject(
+      ['a', 'b', 'c', 'd'].map((name) => ({ name })),
+      developer,
+    );
+    const path = `/projects/${project.id}/new-collection`;
+    const { page, problems } = await openAs(browser, developer, path);
+    await page.getByRole('button', { name: 'Add a field' }).waitFor();
+    await project.addCollection({ name: 'e' });
+    await page.reload();
+    const note = page
+      .getByRole('status')
+      .filter({ hasText: '5 of 5 collections: the plan allows no more. users counts too.' });
+    await note.getByRole('link', { name: 'Usage' }).waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
   test('starts from a CSV file with renamed columns, and imports its documents', async () => {
     const project = await newProject();
     const path = `/projects/${project.id}/new-collection`;

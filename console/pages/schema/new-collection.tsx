@@ -20,6 +20,7 @@ import { importFile } from '../documents/import-form.tsx';
 import { Cards } from './cards.tsx';
 import { rowAt, rowsOf } from './editor.ts';
 import { FromFile, useReadFile } from './from-file.tsx';
+import { PlanLimit } from './plan-limit.tsx';
 import { asNew, draftOf, type FieldDraft, schemaOf } from './schema-draft.ts';
 import { SchemaEditor } from './schema-editor.tsx';
 import { isTemplate, templates } from './templates.ts';
@@ -132,6 +133,7 @@ export const NewCollection = () => {
   return (
     <Page title={t.nav.newCollection} back={{ href: `/projects/${projectId}`, label: t.nav.overview }}>
       <div class="stack new-collection">
+        <PlanLimit projectId={projectId} />
         <Form guarded act={t.acts.create} onSubmit={create}>
           {(wrong) => {
             const rows = rowsOf(fields.value);
