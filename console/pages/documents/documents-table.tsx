@@ -16,6 +16,8 @@ import { Cell, isNameless } from './cell.tsx';
 import { CellEditor } from './cell-editor.tsx';
 import { useColumnLayout } from './column-layout.ts';
 import { refOf, typeOf, valueAt } from './columns.ts';
+import { isFilePath } from './file-paths.ts';
+import { FileLink } from './file-value.tsx';
 import { moveToTrash } from './move-to-trash.ts';
 import { idIn } from './ref-address.ts';
 import { RefCell, RefName } from './ref-link.tsx';
@@ -208,6 +210,7 @@ export const DocumentsTable = ({
             </>
           );
         }
+        if (index > 0 && isFilePath(value)) return <FileLink path={value} />;
         return index === 0 ? (
           <a href={hrefOf(item._id)}>
             <Cell value={isNameless(value) ? item._id : value} />

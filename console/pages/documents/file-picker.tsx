@@ -1,27 +1,20 @@
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import { useRoute } from 'preact-iso/router';
 import { useEvery } from '../../api/query-every.ts';
+import { uploadFile } from '../../api/upload.ts';
 import { rows } from '../../text/rows.ts';
 import { t } from '../../text/words.ts';
+import { Button } from '../../ui/button.tsx';
 import { bytesText } from '../../ui/bytes.tsx';
 import { Choose } from '../../ui/choose.tsx';
 import { Combobox, useTyped } from '../../ui/combobox.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
+import { problemText } from '../../ui/problem-text.ts';
+import { say } from '../../ui/toast.tsx';
+import { FileThumb, maxPages } from './file-value.tsx';
 
 const mostShown = 10;
-
-/** Pages of 100: the newest thousand files are searched. */
-const maxPages = 10;
-
-/** Names of fields that usually hold the path of a file. */
-const fileNames =
-  /(?:file|image|photo|picture|avatar|attachment|logo|cover|thumbnail|video|audio|pdf)s?(?:path|url)?$/i;
-
-/** A text is the path of a file of a project: an owner, a random id, and the name. */
-const filePath = /^[^/]+\/[0-9a-f-]{36}_/;
-
-/** True if a field holds the path of a file, by its value or its name. */
-export const holdsFile = (key: string, text: string): boolean =>
-  text === '' ? fileNames.test(key) : filePath.test(text);
 
 const Choosing = ({ onChoose }: { readonly onChoose: (path: string) => void }) => {
   const { projectId = '' } = useRoute().params;
@@ -31,10 +24,14 @@ const Choosing = ({ onChoose }: { readonly onChoose: (path: string) => void }) =
   const found = data
     ?.filter(({ path }) => path.toLowerCase().includes(words))
     .slice(0, mostShown)
-    .map(({ path, name, size }) => ({
-      path,
-      label: name,
-      note: <span class="muted">{bytesText(size)}</span>,
+    .map((file) => ({
+      path: file.path,
+      label: file.name,
+      note: (
+        <span class="row muted">
+          <FileThumb file={file} /> {bytesText(file.size)}
+        </span>
+      ),
     }));
   return (
     <>
@@ -45,12 +42,52 @@ const Choosing = ({ onChoose }: { readonly onChoose: (path: string) => void }) =
         found={found}
         onChoose={({ path }) => onChoose(path)}
       />
+      <UploadFile projectId={projectId} onUploaded={onChoose} />
       {problem && <ProblemNote problem={problem} />}
     </>
   );
 };
 
-/** Chooses a file of the project, whose path becomes the value. */
+/** Uploads a file, which is public as those of the page Files are at first. */
+const UploadFile = ({
+  projectId,
+  onUploaded,
+}: {
+  readonly projectId: string;
+  readonly onUploaded: (path: string) => void;
+}) => {
+  const input = useRef<HTMLInputElement>(null);
+  const busy = useSignal(false);
+  const upload = async (file: File) => {
+    busy.value = true;
+    try {
+      onUploaded(await uploadFile(projectId, file, 'public', () => undefined));
+    } catch (error) {
+      say(problemText(error));
+    } finally {
+      busy.value = false;
+    }
+  };
+  return (
+    <div class="row">
+      <input
+        ref={input}
+        hidden
+        type="file"
+        aria-label={rows.fields.uploadFile}
+        onChange={({ currentTarget: { files } }) => {
+          if (files?.[0]) void upload(files[0]);
+        }}
+      />
+      <Button disabled={busy.value} aria-busy={busy.value} onClick={() => input.current?.click()}>
+        {rows.fields.uploadFile}
+      </Button>
+      <span class="small muted">{rows.fields.uploadWhy}</span>
+    </div>
+  );
+};
+
+/** Chooses or uploads a file of the project, whose path becomes the value. */
 export const FilePicker = ({ onChoose }: { readonly onChoose: (path: string) => void }) => (
   <Choose kind="plain" title={rows.fields.chooseFile} act={t.documents.choose} onChoose={onChoose}>
     {(choose) => <Choosing onChoose={choose} />}

@@ -4,6 +4,8 @@ import { bytesText } from '../../ui/bytes.tsx';
 import { Time } from '../../ui/time.tsx';
 import { isBlank, isDate, isId } from './cell.tsx';
 import { jsonText } from './document-draft.ts';
+import { isFilePath } from './file-paths.ts';
+import { FileLink } from './file-value.tsx';
 import { RefLink } from './ref-link.tsx';
 
 /** Longer texts are shown as JSON, in the editor that only draws the visible part. */
@@ -49,6 +51,7 @@ export const Value = ({ value, reference, ids }: Props) => {
         </span>
       </>
     );
+  if (isFilePath(value)) return <FileLink path={value} />;
   if (isTagList(value))
     return (
       <span class="row">

@@ -288,6 +288,7 @@ export const FieldOptions = ({ field, name, kind, inArray }: Props) => {
           />
         )}
       </div>
+      {kind === 'top' && type === 'String' && <p class="small muted">{words.fileWhy}</p>}
       {!isElement && hasPointlessDefault(field) && (
         <p class="note" role="status">
           {words.pointless(name)}

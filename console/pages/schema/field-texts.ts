@@ -1,5 +1,6 @@
 import { type BoundName, boundNames } from '../../../shared/collections/schema/field-bounds.ts';
 import { schema as words } from '../../text/schema.ts';
+import { isFileName } from '../documents/file-paths.ts';
 import { type BoundsDraft, boundsOfType, boundText } from './bounds-draft.ts';
 import { type FieldDraft, mayBeSearchable, mayBeUnique, mayHaveDefault } from './schema-draft.ts';
 
@@ -50,6 +51,7 @@ export const chipsOf = (field: FieldDraft): readonly string[] => {
     ...refChips(field),
     ...(required ? [chips.required] : []),
     ...(unique && mayBeUnique(type) ? [uniquePer ? chips.uniquePerOwner : chips.unique] : []),
+    ...(type === 'String' && isFileName(field.key) ? [chips.file] : []),
     ...boundChips(bounds, (name) => names.includes(name)),
     ...(fallback !== undefined && mayHaveDefault(type) ? [chips.fallback(fallback)] : []),
     ...(searchable && mayBeSearchable(field) ? [chips.searchable] : []),
