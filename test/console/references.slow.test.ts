@@ -111,7 +111,7 @@ describe('references in the console', () => {
     await page.getByRole('option', { name: 'Ada Lovelace' }).waitFor();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Enter');
-    await page.getByText('Saved', { exact: true }).waitFor();
+    await page.getByText('Engines: author saved', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Ada Lovelace' }).waitFor();
     await project.api('PATCH', `/api/data/posts/${await postId()}`, { body: { author: ids['Grace Hopper'] } });
     expect(problems).toEqual([]);
