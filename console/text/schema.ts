@@ -185,7 +185,7 @@ export const schema = {
     imports: 'Creating the collection also imports the documents of the file.',
   },
   planFull: (used: number, limit: number) =>
-    `${used} of ${limit} collections: the plan allows no more. users counts too.`,
+    `${used} of ${limit} collections: the plan allows no more. The collection users counts too.`,
   begin: {
     title: 'Start from',
     ways: {

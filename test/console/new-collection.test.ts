@@ -68,7 +68,7 @@ describe('a new collection', () => {
     await page.reload();
     const note = page
       .getByRole('status')
-      .filter({ hasText: '5 of 5 collections: the plan allows no more. users counts too.' });
+      .filter({ hasText: '5 of 5 collections: the plan allows no more. The collection users counts too.' });
     await note.getByRole('link', { name: 'Usage' }).waitFor();
     expect(await obstacles(page)).toEqual([]);
     expect(problems).toEqual([]);
