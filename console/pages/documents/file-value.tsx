@@ -6,24 +6,28 @@ import { isPicture, type StoredFile, thumb, useAddresses } from '../files/links.
 /** Pages of 100: the newest thousand files are known. */
 export const maxPages = 10;
 
-/** A small picture of a file; nothing if it is no picture or is in the project's own bucket, which pages do not load. */
-export const FileThumb = ({ file }: { readonly file: StoredFile }) => {
+/**
+ * A small picture of a file; nothing if it is no picture or is in the project's own bucket, which pages do not load.
+ * A private one needs a request of its own for a signed link, and so `signs`, which lists leave out.
+ */
+export const FileThumb = ({ file, signs = false }: { readonly file: StoredFile; readonly signs?: boolean }) => {
   const { projectId = '' } = useRoute().params;
   const { data: project } = useQuery('get-project', { projectId }).value;
-  const shows = project !== undefined && !project.storage.external && isPicture(file);
+  const shows =
+    project !== undefined && !project.storage.external && isPicture(file) && (signs || file.visibility === 'public');
   const address = useAddresses(projectId, shows ? [file] : [], thumb)(file);
   return shows && address !== undefined ? <img class="thumb" src={address} alt="" loading="lazy" /> : null;
 };
 
 /** The file whose path is the value of a field: its picture and its name, which opens it. */
-export const FileLink = ({ path }: { readonly path: string }) => {
+export const FileLink = ({ path, signs = false }: { readonly path: string; readonly signs?: boolean }) => {
   const { projectId = '' } = useRoute().params;
   const { data } = useEvery('list-files', { projectId }, maxPages);
   const file = data?.find((one) => one.path === path);
   if (!file) return <span class="mono">{path}</span>;
   return (
     <a class="file-link" href={`/projects/${projectId}/files?open=${encodeURIComponent(path)}`}>
-      <FileThumb file={file} /> {file.name}
+      <FileThumb file={file} signs={signs} /> {file.name}
     </a>
   );
 };

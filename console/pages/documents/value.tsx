@@ -51,7 +51,7 @@ export const Value = ({ value, reference, ids }: Props) => {
         </span>
       </>
     );
-  if (isFilePath(value)) return <FileLink path={value} />;
+  if (isFilePath(value)) return <FileLink path={value} signs />;
   if (isTagList(value))
     return (
       <span class="row">
