@@ -1,6 +1,6 @@
 import { validationFailed } from '../../shared/core/errors.ts';
 import { withEffects } from '../../shared/documents/store/effect-writes.ts';
-import { insertById } from '../../shared/documents/store/insert-by-id.ts';
+import { insertById } from '../../shared/documents/store/insert.ts';
 import { updateDocument } from '../../shared/documents/store/update.ts';
 import { mustNotExist, preconditionsOf } from '../../shared/http/preconditions.ts';
 import { dataWriteEndpoint } from '../../shared/http/project-endpoint.ts';

@@ -287,7 +287,7 @@ const grants = defineGrants({
       'persistence/work-queue.ts#queueTask',
       'persistence/work-queue.ts#queueTasks',
       'documents/store/cascade-records.ts#wakeCascades',
-      'documents/effects/wake.ts#queueEffects',
+      'documents/effects/pending-mails.ts#queueEffects',
     ],
     statement: ({ workQueue }) => onQueue(workQueue, ['SendMessage']),
     variables: workQueueUrl,

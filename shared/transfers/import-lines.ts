@@ -4,7 +4,7 @@ import { parseJsonValue } from '../core/json.ts';
 import { idOf } from '../core/values.ts';
 import type { AccessContext } from '../documents/access/access.ts';
 import type { JsonObject } from '../documents/document.ts';
-import { madeOf } from '../documents/store/made-documents.ts';
+import { madeOf } from '../documents/store/new-document.ts';
 import { isJsonObject } from '../documents/values.ts';
 import { UnreadableFile } from './csv-format.ts';
 import { importedId, lineErrors, maxLines, type Prepared } from './import-batch.ts';

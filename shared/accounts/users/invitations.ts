@@ -16,7 +16,7 @@ import { obeysRules, requireCreateWithout } from '../../documents/access/rule-ac
 import { knowUser } from '../../documents/access/rules-of.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { requireInsertAccess } from '../../documents/store/insert.ts';
-import { madeOf } from '../../documents/store/made-documents.ts';
+import { madeOf } from '../../documents/store/new-document.ts';
 import { requireReferences } from '../../documents/store/references.ts';
 import { plainName } from '../../mail/content.ts';
 import { refund, reserveOne } from '../../persistence/counters.ts';

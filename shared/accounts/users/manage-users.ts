@@ -9,7 +9,7 @@ import type { JsonObject } from '../../documents/document.ts';
 import { followLater, noteRemoval } from '../../documents/store/cascade-records.ts';
 import type { UpdatePlan } from '../../documents/store/plan-update.ts';
 import { requireReferences } from '../../documents/store/references.ts';
-import { requireUnrestricted } from '../../documents/store/restrict.ts';
+import { requireUnrestricted } from '../../documents/store/removal.ts';
 import { projectScope } from '../../persistence/item-keys.ts';
 import { findPage } from '../../persistence/records.ts';
 import type { Project } from '../../projects/project.ts';

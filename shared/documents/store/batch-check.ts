@@ -1,3 +1,4 @@
+import { madeOf } from './new-document.ts';
 import type { ObjectId } from 'mongodb';
 import { countEffectWrites, effectTargets } from '../../collections/effects/effect.ts';
 import { isShownIn } from '../../collections/trash-conditions.ts';
@@ -11,18 +12,15 @@ import { hasProtected, requireInsertRights } from '../access/field-rights.ts';
 import { createLooksUp, decideWrite, mayGet, obeysRules, requireCreate, requireGet } from '../access/rule-access.ts';
 import { type Document, documentNotFound, type JsonObject, revisionOf } from '../document.ts';
 import { runsEffects } from '../effects/set-fields.ts';
-import { appliedBy } from './applied.ts';
 import { type BatchWrite, eventsOf, performWrite } from './batch-writes.ts';
 import { findUnmet, writable } from './change-document.ts';
 import { meetsAll } from './element-match.ts';
 import type { Guard } from './guarded-write.ts';
 import { requireInsertAccess } from './insert.ts';
-import { madeOf } from './made-documents.ts';
-import type { FieldOperation } from './operations.ts';
+import { type FieldOperation, appliedBy } from './operations.ts';
 import { planFor } from './plan-update.ts';
 import { conditionFailed, type Preconditions, parseWriteCondition, revisionMismatch } from './preconditions.ts';
-import { operationsBeside } from './settle-effects.ts';
-import type { Settle } from './settle-update.ts';
+import { type Settle, operationsBeside } from './settle-update.ts';
 import { withMailsOnDelete } from './trash.ts';
 import { sizeOf } from './validate.ts';
 

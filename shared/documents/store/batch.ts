@@ -27,7 +27,7 @@ import { createDocument } from './insert.ts';
 import { type ForWrite, insertsAt, insertTogether } from './insert-together.ts';
 import { currentScope } from './joint-scope.ts';
 import { jointly } from './jointly.ts';
-import { atIndex } from './made-documents.ts';
+import { atIndex } from './new-document.ts';
 
 interface Batch {
   readonly project: Project;

@@ -18,13 +18,11 @@ import {
 import { runsEffects } from '../effects/set-fields.ts';
 import { boundedQuery } from '../query/bounded-query.ts';
 import type { Condition } from '../query/condition.ts';
-import { appliedBy } from './applied.ts';
 import { type Guard, writeGuarded } from './guarded-write.ts';
 import { isJoint } from './joint-scope.ts';
-import type { FieldOperation } from './operations.ts';
+import { appliedBy, type FieldOperation } from './operations.ts';
 import { conditionFailed, type Preconditions, parseWriteCondition, revisionMismatch } from './preconditions.ts';
-import { operationsBeside } from './settle-effects.ts';
-import type { Settle } from './settle-update.ts';
+import { operationsBeside, type Settle } from './settle-update.ts';
 import { stamped } from './stamps.ts';
 
 /** Operators and upserts retry more often, so that many concurrent ones on one document all succeed. */

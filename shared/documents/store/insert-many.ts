@@ -10,12 +10,11 @@ import { type AccessContext, requireWriteAccess, tokenMissing } from '../access/
 import { requireBulkRights } from '../access/field-rights.ts';
 import { obeysRules, requireCreate, requireCreateAccess } from '../access/rule-access.ts';
 import type { Document, JsonObject } from '../document.ts';
-import { wakeForMails } from '../effects/wake.ts';
+import { wakeForMails } from '../effects/pending-mails.ts';
 import type { Condition } from '../query/condition.ts';
 import { notingInserts } from './insert.ts';
 import { countWrites, noteCause } from './joint-scope.ts';
-import { atIndex, newDocuments } from './made-documents.ts';
-import type { NewDocument } from './new-document.ts';
+import { atIndex, type NewDocument, newDocuments } from './new-document.ts';
 import { publishChange } from './publish.ts';
 import { requireEachReference } from './references.ts';
 import { storedForm } from './stamps.ts';

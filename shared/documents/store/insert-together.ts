@@ -11,16 +11,15 @@ import { hasProtected } from '../access/field-rights.ts';
 import { createLooksUp, obeysRules, requireCreate } from '../access/rule-access.ts';
 import { runsEffects } from '../effects/set-fields.ts';
 import { type BatchWrite, type PerformedWrite, performWrite } from './batch-writes.ts';
-import { requireInsertAccess, shownInserted } from './insert.ts';
-import { clashById } from './insert-by-id.ts';
+import { clashById, requireInsertAccess } from './insert.ts';
 import { countWrites, currentScope, noteWrite } from './joint-scope.ts';
-import { madeOf } from './made-documents.ts';
-import type { NewDocument } from './new-document.ts';
+import { madeOf, type NewDocument } from './new-document.ts';
 import { publishChange } from './publish.ts';
 import { missingReferences } from './references.ts';
 import { storedForm } from './stamps.ts';
 import { throwUnlessRetried } from './stored-earlier.ts';
 import { countingClashes } from './unique-clashes.ts';
+import { shownToWriter } from './written.ts';
 
 type Insert = Extract<BatchWrite, { op: 'insert' }>;
 
@@ -158,7 +157,7 @@ const insertSome = async (
   );
   const outcomes: PerformedWrite[] = [];
   for (const { made } of done) {
-    outcomes.push({ status: 201, document: (await shownInserted(access, made.document)).document });
+    outcomes.push({ status: 201, document: (await shownToWriter(access, made.document)).document });
   }
   const rejected = ready[inserted]?.write;
   if (!rejected) return outcomes;

@@ -1,23 +1,22 @@
 import type { ObjectId } from 'mongodb';
 import { checksReferences } from '../../collections/schema/references.ts';
-import { type AppError, isClientError } from '../../core/errors.ts';
+import { clock, dayMs } from '../../core/clock.ts';
+import { AppError, isClientError } from '../../core/errors.ts';
+import { fitsResponse, jsonOf } from '../../core/json.ts';
 import { onDuplicateKey } from '../../core/retry.ts';
+import { cutText, etagOf } from '../../core/text.ts';
+import { idOf } from '../../core/values.ts';
 import { onProject } from '../../persistence/mongo.ts';
+import { currentTransaction } from '../../persistence/transaction.ts';
 import { requireDatabaseRoom } from '../../projects/database-quota.ts';
 import { type AccessContext, requireWriteAccess } from '../access/access.ts';
-import {
-  hasProtected,
-  hasUnreadable,
-  requireInsertRights,
-  unreadableFor,
-  withoutUnreadable,
-} from '../access/field-rights.ts';
-import { mayGet, obeysRules, requireCreate, requireCreateAccess } from '../access/rule-access.ts';
-import { type Document, type JsonObject, revisionOf, withoutHidden } from '../document.ts';
-import { wakeForMails } from '../effects/wake.ts';
+import { hasProtected, requireInsertRights } from '../access/field-rights.ts';
+import { obeysRules, requireCreate, requireCreateAccess } from '../access/rule-access.ts';
+import type { Document, JsonObject } from '../document.ts';
+import { wakeForMails } from '../effects/pending-mails.ts';
+import { getDocument } from '../query/get-document.ts';
 import { countWrites, noteCause, noteWrite } from './joint-scope.ts';
-import { madeOf } from './made-documents.ts';
-import type { NewDocument } from './new-document.ts';
+import { madeOf, type NewDocument } from './new-document.ts';
 import { publishChange } from './publish.ts';
 import { requireReferences } from './references.ts';
 import { storedForm } from './stamps.ts';
@@ -32,7 +31,7 @@ export const requireInsertAccess = async (context: AccessContext): Promise<void>
   else requireWriteAccess(context);
 };
 
-export interface InsertOptions {
+interface InsertOptions {
   readonly _id?: ObjectId;
   /** The user who becomes the owner instead of the caller's. */
   readonly owner?: string | undefined;
@@ -59,17 +58,6 @@ export const notingInserts = async <T>(
     if (!isClientError(error)) note();
     throw error;
   }
-};
-
-/** What the caller sees of a document that they inserted: only its id if they may not read it. */
-export const shownInserted = async (context: AccessContext, document: Document): Promise<WrittenDocument> => {
-  if (obeysRules(context) && !(await mayGet(context, document))) return { document: { _id: document._id } };
-  const unreadable = hasUnreadable(context) ? await unreadableFor(context) : undefined;
-  const shown = withoutHidden(document);
-  return {
-    document: unreadable ? withoutUnreadable(unreadable, shown, document) : shown,
-    revision: revisionOf(document),
-  };
 };
 
 /** Validates a body, inserts it and returns the document. `onClash` throws for a taken value or id. */
@@ -101,7 +89,7 @@ export const insertUnder = async (
   await publishChange(context, [document]);
   noteCause(context, 'create', [{ document, index: 0 }]);
   await wakeForMails(context, [document]);
-  return shownInserted(context, document);
+  return shownToWriter(context, document);
 };
 
 /**
@@ -115,4 +103,63 @@ export const createDocument = async (context: AccessContext, body: JsonObject): 
   const earlier = await storedEarlier(context, 1);
   if (earlier?.documents[0]) return shownToWriter(context, earlier.documents[0]);
   return insertUnder(context, body, throwUnlessRetried);
+};
+
+/**
+ * The id that a client chose for a new document: 24 lower-case hex digits, at most a day ahead. Throws 400
+ * otherwise.
+ */
+export const chosenId = (id: string): ObjectId => {
+  const chosen = /^[0-9a-f]{24}$/.test(id) ? idOf(id) : undefined;
+  if (!chosen) {
+    throw new AppError(
+      'INVALID_ID',
+      `"${cutText(id, 40)}" cannot be the id of a new document: it must be 24 lower-case hexadecimal characters.`,
+    );
+  }
+  if (chosen.getTimestamp().getTime() <= clock.now() + dayMs) return chosen;
+  // Lists show the newest id first, so this one would stay on top.
+  throw new AppError(
+    'INVALID_ID',
+    'The first 8 characters of the id are a time more than a day ahead. Start the id with the current time in seconds.',
+  );
+};
+
+/** The error of an id that is taken (412): with the document if the caller may get it and it is not in the trash. */
+const documentExists = async (context: AccessContext, id: string, cause: AppError): Promise<AppError> => {
+  const message =
+    'A document with this id exists, or was deleted recently. Change it with PUT or PATCH, or use another id.';
+  try {
+    const get = () => getDocument(context, id, { includeDeleted: false });
+    // The clash has ended a transaction.
+    const { document, revision } = await currentTransaction.exit(get);
+    if (!fitsResponse(jsonOf(document))) return new AppError('DOCUMENT_EXISTS', message, { cause });
+    const etag = revision === undefined ? {} : { etag: etagOf(revision) };
+    return new AppError('DOCUMENT_EXISTS', message, { cause, data: document, ...etag });
+  } catch (error) {
+    if (!isClientError(error)) throw error;
+    return new AppError('DOCUMENT_EXISTS', message, { cause });
+  }
+};
+
+/** Throws the error of an insert whose id or value is taken. */
+export const clashById =
+  (context: AccessContext, id: string) =>
+  async (clash: AppError): Promise<never> => {
+    throw clash.errors?.[0]?.field === '_id' ? await documentExists(context, id, clash) : clash;
+  };
+
+/**
+ * Inserts a document under an id that the caller chose, with the rights and checks of `createDocument`. The unique
+ * `_id` decides between concurrent callers. Throws 412 `DOCUMENT_EXISTS` if the id is taken, by a tombstone too; 400
+ * `INVALID_ID` if it is malformed. Contract 2, "Ids chosen by the client".
+ */
+export const insertById = async (
+  context: AccessContext,
+  id: string,
+  body: JsonObject,
+  { made }: Pick<InsertOptions, 'made'> = {},
+): Promise<WrittenDocument> => {
+  await requireInsertAccess(context);
+  return insertUnder(context, body, clashById(context, id), { _id: chosenId(id), made });
 };

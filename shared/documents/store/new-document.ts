@@ -2,13 +2,15 @@ import type { ObjectId } from 'mongodb';
 import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
 import { effectFields } from '../../collections/effects/effect.ts';
 import { fieldsOf, unknownFields } from '../../collections/schema/field-path.ts';
-import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
+import { clock } from '../../core/clock.ts';
+import { AppError, type ErrorDetail, type FieldError, maxErrors, validationFailed } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Caller } from '../../projects/project.ts';
 import type { AccessContext } from '../access/access.ts';
+import { requireBulkRights, requireInsertRights } from '../access/field-rights.ts';
 import { type Document, type JsonObject, revisionField, revisionOf } from '../document.ts';
 import { pendingMails } from '../effects/pending-mails.ts';
-import type { Computed } from '../effects/set-fields.ts';
+import { type Computed, computeFields, runsEffects } from '../effects/set-fields.ts';
 import { convertFields } from '../values.ts';
 import { insertedAt } from './stamps.ts';
 import { requireFit, sanitizeInsert, sizeOf } from './validate.ts';
@@ -21,7 +23,7 @@ export interface NewDocument {
 }
 
 /** The user who must own what the caller inserts; `undefined` for a secret key, which may name any owner or none. */
-export const insertingOwner = (collection: Collection, caller: Caller): string | undefined =>
+const insertingOwner = (collection: Collection, caller: Caller): string | undefined =>
   caller.kind === 'publishable' && ownerFieldOf(collection.rls) !== undefined ? caller.userId : undefined;
 
 /** Throws 403 `NOT_OWNER` if the body of a publishable key names another owner. */
@@ -74,7 +76,7 @@ export const newDocument = (
 };
 
 /** A new document as effects see it: with defaults, and without the values that only effects give it. */
-export const documentForEffects = (
+const documentForEffects = (
   collection: Collection,
   caller: Caller,
   body: JsonObject,
@@ -96,16 +98,111 @@ export const documentForEffects = (
 };
 
 /** A body with what effects set. A value that an effect could not find is left out. */
-export const withComputed = (body: JsonObject, values: Computed['values'] = new Map()): JsonObject => {
+const withComputed = (body: JsonObject, values: Computed['values'] = new Map()): JsonObject => {
   if (values.size === 0) return body;
   const kept = Object.entries(body).filter(([key]) => !values.has(key));
   return Object.fromEntries([...kept, ...[...values].filter(([, value]) => value !== undefined)]);
 };
 
 /** A new document with the emails of effects that are pending when it is stored. */
-export const withMails = (context: AccessContext, made: NewDocument, mails: Computed['mails'] = []): NewDocument => {
+const withMails = (context: AccessContext, made: NewDocument, mails: Computed['mails'] = []): NewDocument => {
   const pending = pendingMails(context, mails, made.document, revisionOf(made.document));
   if (pending.length === 0) return made;
   const document = { ...made.document, _effects: { mails: pending } };
   return { document, size: sizeOf(document) };
+};
+
+/** A body and the id of its document. */
+interface Inserting {
+  readonly body: JsonObject;
+  readonly _id: ObjectId;
+  readonly owner?: string | undefined;
+}
+
+/** A body with what effects set, and the effects that send an email. */
+interface BodyWithEffects {
+  readonly body: JsonObject;
+  readonly mails?: Computed['mails'] | undefined;
+}
+
+/** The bodies of an insert with what effects do. Throws 403 `FIELD_PROTECTED` if a body names a field of an effect. */
+const withEffects = async (
+  context: AccessContext,
+  inserting: readonly Inserting[],
+): Promise<readonly BodyWithEffects[]> => {
+  const { collection, caller } = context;
+  const now = clock.now();
+  const make = ({ body, _id, owner }: Inserting) => documentForEffects(collection, caller, body, now, _id, owner);
+  const documents = inserting.length === 1 ? inserting.map(make) : eachValid(inserting, make);
+  const fields = effectFields(collection);
+  const protectedIn = (body: JsonObject) => Object.fromEntries(Object.entries(body).filter(([key]) => fields.has(key)));
+  const bodies = inserting.map(({ body }) => protectedIn(body));
+  if (inserting.length === 1) await requireInsertRights(context, bodies[0] ?? {}, {});
+  else await requireBulkRights(context, bodies, bodies);
+  const computed = await computeFields(
+    context,
+    'create',
+    documents.map((document) => ({ document })),
+  );
+  return inserting.map(({ body }, index) => ({
+    body: withComputed(body, computed[index]?.values),
+    mails: computed[index]?.mails,
+  }));
+};
+
+/** Makes a body into the document to insert, with what effects do. Without `owner`, the caller's user owns it. */
+export const madeOf = async (
+  context: AccessContext,
+  body: JsonObject,
+  _id = newId(),
+  owner?: string,
+): Promise<NewDocument> => {
+  const { collection, caller } = context;
+  if (!runsEffects(context, 'create')) return newDocument(collection, caller, body, clock.now(), _id, owner);
+  const [{ body: whole, mails } = { body }] = await withEffects(context, [{ body, _id, owner }]);
+  return withMails(context, newDocument(collection, caller, whole, clock.now(), _id, owner), mails);
+};
+
+/** The errors of an item with its index. An error without a field applies to the whole item. */
+export const atIndex = ({ code, errors = [], message }: AppError, index: number): ErrorDetail[] =>
+  code === 'EFFECT_REFUSED'
+    ? errors.map((error) => ({ ...error, index }))
+    : (errors.length > 0 ? errors : [{ field: '', message }]).map((error) => ({ index, field: '', ...error }));
+
+/** Makes every item. The first 100 validation errors are reported together, other errors immediately. */
+const eachValid = <Item, Made>(items: readonly Item[], make: (item: Item) => Made): Made[] => {
+  const errors: ErrorDetail[] = [];
+  let first: string | undefined;
+  const made = items.flatMap((item, index) => {
+    try {
+      return [make(item)];
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const message = `${error.message} (item ${index})`;
+      if (error.code !== 'VALIDATION_FAILED') {
+        throw new AppError(error.code, message, { errors: atIndex(error, index) });
+      }
+      first ??= message;
+      errors.push(...atIndex(error, index));
+      return [];
+    }
+  });
+  if (!first) return made;
+  const named = errors.slice(0, maxErrors);
+  const cut = named.length < errors.length ? `; errors has the first ${maxErrors} of at least ${errors.length}` : '';
+  throw new AppError('VALIDATION_FAILED', first + cut, { errors: named });
+};
+
+/** Makes every body into a document, with what effects set. */
+export const newDocuments = async (context: AccessContext, bodies: readonly JsonObject[]): Promise<NewDocument[]> => {
+  const { collection, caller } = context;
+  const inserting = bodies.map((body) => ({ body, _id: newId() }));
+  const prepared: readonly BodyWithEffects[] = runsEffects(context, 'create')
+    ? await withEffects(context, inserting)
+    : inserting;
+  const now = clock.now();
+  const given = inserting.map(({ _id }, index) => ({ body: {}, ...prepared[index], _id }));
+  return eachValid(given, ({ body, mails, _id }) =>
+    withMails(context, newDocument(collection, caller, body, now, _id), mails),
+  );
 };

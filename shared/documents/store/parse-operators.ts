@@ -8,7 +8,6 @@ import type { JsonObject } from '../document.ts';
 import { type ParsedFilter, pathsOf } from '../query/filter.ts';
 import { parseElementWhere } from '../query/where.ts';
 import { convert, isJsonObject } from '../values.ts';
-import { rootOf } from './applied.ts';
 import { elementMatch } from './element-match.ts';
 import {
   type Addition,
@@ -16,6 +15,7 @@ import {
   invalidUpdate,
   isEqual,
   type NumericOperator,
+  rootOf,
   shownPath,
 } from './operations.ts';
 import { requirePath } from './update-path.ts';

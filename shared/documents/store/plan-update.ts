@@ -11,16 +11,14 @@ import type { Document, JsonObject } from '../document.ts';
 import { runsEffects } from '../effects/set-fields.ts';
 import type { ParsedFilter } from '../query/filter.ts';
 import { convert } from '../values.ts';
-import { appliedBy, rootOf } from './applied.ts';
-import { arrayGuards } from './bounded-arrays.ts';
 import type { Guard } from './guarded-write.ts';
-import type { FieldOperation } from './operations.ts';
+import { appliedBy, type FieldOperation, rootOf } from './operations.ts';
 import { mustKeepOwner, mustNotAdd, operatorGuards } from './operator-guards.ts';
 import { parseOperators } from './parse-operators.ts';
 import { requireConditions } from './preconditions.ts';
-import { settleEffects } from './settle-effects.ts';
-import { settleUpdate } from './settle-update.ts';
+import { settleEffects, settleUpdate } from './settle-update.ts';
 import {
+  arrayGuards,
   guardsOf,
   mustNotGrow,
   requireDisjoint,

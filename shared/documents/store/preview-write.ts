@@ -1,3 +1,4 @@
+import { requireUnrestricted } from './removal.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { clock } from '../../core/clock.ts';
 import { onProject } from '../../persistence/mongo.ts';
@@ -9,7 +10,6 @@ import { changeOf, nameOf, previewChange, previewInsert, requireMet } from './ba
 import { type BatchWrite, performWrite } from './batch-writes.ts';
 import { mayBeFollowed } from './cascade-records.ts';
 import { requireReferences } from './references.ts';
-import { requireUnrestricted } from './restrict.ts';
 import { requireUntaken } from './taken-values.ts';
 
 /** A document before and after a write. */

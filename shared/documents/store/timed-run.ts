@@ -1,3 +1,5 @@
+import { convertComputed, requireRoom, settleEffects } from './settle-update.ts';
+import { appliedBy } from './operations.ts';
 import { ObjectId } from 'mongodb';
 import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
 import {
@@ -18,9 +20,7 @@ import { type Document, type JsonObject, nextOf, revisionField } from '../docume
 import { compute } from '../effects/compute.ts';
 import { pendingMails, pendingMailsOf } from '../effects/pending-mails.ts';
 import { chosenBy, sourcesFor } from '../effects/set-fields.ts';
-import { appliedBy } from './applied.ts';
 import { requireReferences, setsReferences } from './references.ts';
-import { convertComputed, requireRoom, settleEffects } from './settle-effects.ts';
 
 /** An effect that runs at a time. */
 export interface TimedEffect {

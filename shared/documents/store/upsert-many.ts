@@ -1,3 +1,4 @@
+import { wakeForMails } from '../effects/pending-mails.ts';
 import { type ClientSession, type Collection as Documents, ObjectId } from 'mongodb';
 import { isTrashed } from '../../collections/trash-conditions.ts';
 import { AppError, isClientError, validationFailed } from '../../core/errors.ts';
@@ -13,19 +14,16 @@ import type { AccessContext } from '../access/access.ts';
 import { hasProtected, requireInsertRights } from '../access/field-rights.ts';
 import { mayGet, obeysRules, requireCreate } from '../access/rule-access.ts';
 import type { Document, JsonObject } from '../document.ts';
-import { wakeForMails } from '../effects/wake.ts';
 import { type ConflictTarget, conflictTarget, conflictValues, hasValues, having } from './conflict-target.ts';
 import { requireBulkAccess, undo } from './insert-many.ts';
 import { countWrites, noteCause, noteWrite } from './joint-scope.ts';
-import { atIndex, madeOf } from './made-documents.ts';
-import { type NewDocument, requireOwn } from './new-document.ts';
-import { type PreparedUpdate, prepareUpsert } from './prepared-update.ts';
+import { type NewDocument, requireOwn, atIndex, madeOf } from './new-document.ts';
 import { publishChange } from './publish.ts';
 import { requireReferences } from './references.ts';
 import { storedForm } from './stamps.ts';
 import { storedEarlier } from './stored-earlier.ts';
 import { countingClashes } from './unique-clashes.ts';
-import { overtaken } from './upsert.ts';
+import { overtaken, type PreparedUpdate, prepareUpsert } from './upsert.ts';
 import { sanitizeInsert, sizeOf } from './validate.ts';
 
 /** `data` of the response to a bulk upsert. The ids are in the order of the bodies. */

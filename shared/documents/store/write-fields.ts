@@ -6,14 +6,13 @@ import { currentTransaction } from '../../persistence/transaction.ts';
 import { type AccessContext, writeFilter } from '../access/access.ts';
 import { obeysRules } from '../access/rule-access.ts';
 import { type Document, documentId, documentNotFound, type JsonObject, nextOf, revisionField } from '../document.ts';
-import { wakeForMails } from '../effects/wake.ts';
+import { wakeForMails } from '../effects/pending-mails.ts';
 import type { Condition } from '../query/condition.ts';
-import { appliedBy } from './applied.ts';
 import { type Conditions, changeDocument } from './change-document.ts';
 import { countWrites, isJoint, noteWrite } from './joint-scope.ts';
-import { type FieldOperation, joinOperators, toOperators } from './operations.ts';
+import { appliedBy, type FieldOperation, joinOperators, toOperators } from './operations.ts';
 import { publishChange } from './publish.ts';
-import { operationsBeside } from './settle-effects.ts';
+import { operationsBeside } from './settle-update.ts';
 import { fused, hasFuse, unlessRejected, withNewFuse } from './stamps.ts';
 import { countingClashes } from './unique-clashes.ts';
 

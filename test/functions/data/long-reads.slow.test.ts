@@ -310,11 +310,11 @@ describe('the files that send commands', () => {
   const others = [
     'access/bind.ts',
     'access/try-rules.ts',
+    'effects/pending-mails.ts',
     'effects/queue-mails.ts',
-    'effects/run-timed.ts',
+    'effects/run-effects.ts',
     'effects/targets.ts',
     'effects/try-effects.ts',
-    'effects/wake.ts',
     'files.ts',
     'query/bounded-query.ts',
     'query/get-document.ts',

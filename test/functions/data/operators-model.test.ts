@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
-import { appliedBy } from '../../../shared/documents/store/applied.ts';
+import { appliedBy } from '../../../shared/documents/store/operations.ts';
 import { planUpdate } from '../../../shared/documents/store/plan-update.ts';
 import { schemaFree } from '../../shared/documents/collections.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
