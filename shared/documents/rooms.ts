@@ -1,7 +1,7 @@
 import type { Collection } from '../collections/collection.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import { type RoomOf, roomChannelOf, roomSeconds } from '../realtime/rooms.ts';
-import { requireGet } from './access/rule-access.ts';
+import { requireGet } from './access/reading.ts';
 import { userOf } from './access/rules-of.ts';
 import { documentId, documentNotFound } from './document.ts';
 import { findReadableIds } from './query/populate-targets.ts';

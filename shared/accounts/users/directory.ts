@@ -9,7 +9,7 @@ import { updateCollection } from '../../collections/update-collection.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
 import { cutText } from '../../core/text.ts';
 import { idOf } from '../../core/values.ts';
-import { requireCallerRule } from '../../documents/access/caller-rule.ts';
+import { requireCallerRule } from '../../documents/access/decide-rule.ts';
 import { checkCallerRule } from '../../documents/access/rules-of.ts';
 import { type Condition, mayReveal } from '../../documents/query/condition.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from '../../documents/query/cursor.ts';

@@ -152,3 +152,9 @@ export const writeFilter = (context: CollectionAccess): Filter<MongoDocument> =>
 /** Decides `writeFilter` in code, for a fetched document. */
 export const mayWrite = (context: CollectionAccess, document: Document): boolean =>
   context.caller.kind === 'secret' || owns(context, document);
+
+/** Whether rules apply to this caller: only to publishable keys. */
+export const obeysRules = ({
+  collection: { rls },
+  caller: { kind },
+}: Pick<AccessContext, 'collection' | 'caller'>): boolean => kind === 'publishable' && hasRules(rls);

@@ -1,3 +1,4 @@
+import type { Collection } from '../../collections/collection.ts';
 import {
   couldAllowWithoutUser,
   isFalse,
@@ -7,12 +8,13 @@ import {
   type Rules,
 } from '../../collections/rules/rule.ts';
 import { AppError } from '../../core/errors.ts';
+import type { Caller, Project } from '../../projects/project.ts';
 import type { JsonObject } from '../document.ts';
 import { type AccessContext, tokenInvalid, tokenMissing } from './access.ts';
 import { bind, needsRecord } from './bind.ts';
 import { decide } from './decide.ts';
 import type { Binding } from './rule-look-ups.ts';
-import { rulesOf, userOf } from './rules-of.ts';
+import { type CallerRule, callerRuleOf, rulesOf, userOf } from './rules-of.ts';
 
 export type RuleName = Exclude<keyof Rules, 'get' | 'list' | 'readTrash'>;
 
@@ -84,4 +86,23 @@ export const isUntouched = (rule: RuleNode, fields: ReadonlySet<string>): boolea
     default:
       return false;
   }
+};
+
+/**
+ * Decides a rule about the caller alone. Throws 403 `RULE_DENIED`, or 401 `TOKEN_MISSING` if only a user could be
+ * allowed and nobody is signed in. Costs one command if the rule needs the user's record.
+ */
+export const requireCallerRule = async (
+  project: Project,
+  users: Collection,
+  caller: Caller,
+  asked: CallerRule,
+): Promise<void> => {
+  const { rules: rule, known } = await callerRuleOf(project, users, asked);
+  const isAnyone = caller.userId !== undefined || couldAllowWithoutUser(rule);
+  if (!isAnyone && !isFalse(rule)) throw tokenMissing();
+  const user = isFalse(rule) ? undefined : await userOf(project, caller, known, needsRecord([rule]));
+  const bound = await bind(rule, { project, caller, collection: users, known, user, document: {} });
+  if (decide(bound, { document: {}, user }) === true) return;
+  throw new AppError('RULE_DENIED', `The rule "${asked.at}" of the project does not allow this.`);
 };

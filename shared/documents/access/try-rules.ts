@@ -12,21 +12,13 @@ import { appliedBy } from '../store/operations.ts';
 import { planUpdate } from '../store/plan-update.ts';
 import { operationsBeside, settleEffects, settleUpdate } from '../store/settle-update.ts';
 import { convertFields } from '../values.ts';
-import { type AccessContext, mayRead, mayWrite, notOwner, requireWriteAccess } from './access.ts';
+import { type AccessContext, mayRead, mayWrite, notOwner, obeysRules, requireWriteAccess } from './access.ts';
 import { bind, needsRecord } from './bind.ts';
 import { decide } from './decide.ts';
 import { requireInsertRights } from './field-rights.ts';
-import {
-  decideWrite,
-  listDecider,
-  mayGet,
-  obeysRules,
-  requireCreate,
-  requireCreateAccess,
-  requireGet,
-  requireList,
-} from './rule-access.ts';
+import { listDecider, mayGet, requireGet, requireList } from './reading.ts';
 import { rulesOf, userOf } from './rules-of.ts';
+import { decideWrite, requireCreate, requireCreateAccess } from './writing.ts';
 
 /** A request to try; `changes` are the body of an update. */
 interface Trial {

@@ -9,7 +9,7 @@ import { deserialize, findFirstRaw } from '../../persistence/raw-documents.ts';
 import { type AccessContext, isClosed } from '../access/access.ts';
 import { wholeAt } from '../access/decide.ts';
 import { hiddenIn, relationOf, type Unreadable, unreadableFor } from '../access/field-rights.ts';
-import { filterTargets } from '../access/rule-access.ts';
+import { filterTargets } from '../access/reading.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { boundedQuery } from '../query/bounded-query.ts';
 import { allOf, matching, type Readable } from '../query/condition.ts';

@@ -2,9 +2,17 @@ import { isShownIn } from '../../collections/trash-conditions.ts';
 import type { JsonText } from '../../core/json.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { deserialize, findFirstRaw } from '../../persistence/raw-documents.ts';
-import { type AccessContext, mayReadAll, mayWrite, notOwner, requireWriteAccess } from '../access/access.ts';
+import {
+  type AccessContext,
+  mayReadAll,
+  mayWrite,
+  notOwner,
+  obeysRules,
+  requireWriteAccess,
+} from '../access/access.ts';
 import { hasUnreadable, unreadableFor } from '../access/field-rights.ts';
-import { decideWrite, mayGet, obeysRules, requireGet } from '../access/rule-access.ts';
+import { mayGet, requireGet } from '../access/reading.ts';
+import { decideWrite } from '../access/writing.ts';
 import { type Document, documentId, documentNotFound, revisionOf } from '../document.ts';
 import { Row } from './find-rows.ts';
 import { populateRows, refPaths } from './populate.ts';

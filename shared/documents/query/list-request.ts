@@ -1,9 +1,9 @@
 import type { Collection } from '../../collections/collection.ts';
 import { requireKnownPaths } from '../../collections/schema/field-path.ts';
 import { shownIn } from '../../collections/trash-conditions.ts';
-import type { AccessContext } from '../access/access.ts';
+import { type AccessContext, obeysRules } from '../access/access.ts';
 import { hasUnreadable, type Unreadable, unreadableFor, unusableIn } from '../access/field-rights.ts';
-import { filterReadable, obeysRules } from '../access/rule-access.ts';
+import { filterReadable } from '../access/reading.ts';
 import { type Condition, mayReveal, type Readable, type Selection } from './condition.ts';
 import { comparedFields, type ParsedFilter, pathsOf } from './filter.ts';
 import { hintForList } from './index-hint.ts';

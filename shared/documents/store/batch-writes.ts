@@ -13,7 +13,7 @@ import { onProject } from '../../persistence/mongo.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import { currentTransaction } from '../../persistence/transaction.ts';
 import type { AccessContext } from '../access/access.ts';
-import { mayGet, requireGet } from '../access/rule-access.ts';
+import { mayGet, requireGet } from '../access/reading.ts';
 import { type Document, documentId, documentNotFound, type JsonObject } from '../document.ts';
 import { findUnmet } from './change-document.ts';
 import { chosenId, insertById, insertUnder, requireInsertAccess } from './insert.ts';

@@ -2,8 +2,8 @@ import type { Collection as Documents, Filter, Document as MongoDocument } from 
 import { hasTombstones, isActive, isGone, isNotGone, isTrashed } from '../../collections/trash-conditions.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { deserialize, maxTimeMS, rawDocument } from '../../persistence/raw-documents.ts';
-import { type AccessContext, mayWrite, notOwner, writeFilter } from '../access/access.ts';
-import { type Applied, type DocumentWrite, decideWrite, obeysRules, type RuleDecision } from '../access/rule-access.ts';
+import { type AccessContext, mayWrite, notOwner, obeysRules, writeFilter } from '../access/access.ts';
+import { type Applied, type DocumentWrite, decideWrite, type RuleDecision } from '../access/writing.ts';
 import {
   type Counting,
   counting,

@@ -14,7 +14,7 @@ import { currentTransaction } from '../../persistence/transaction.ts';
 import { isHooked, wakeWebhookWorker } from '../../webhooks/events.ts';
 import { type AccessContext, isClosed } from '../access/access.ts';
 import { hiddenIn, relationOf, unreadableFor } from '../access/field-rights.ts';
-import { filterTargets, mayGet } from '../access/rule-access.ts';
+import { filterTargets, mayGet } from '../access/reading.ts';
 import { effectsOf, type KnownEffects } from '../access/rules-of.ts';
 import { type Document, documentNotFound } from '../document.ts';
 import { type EffectSources, filledWrite } from '../effects/compute.ts';

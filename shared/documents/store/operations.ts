@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
 import { cutText } from '../../core/text.ts';
-import type { Applied } from '../access/rule-access.ts';
+import type { Applied } from '../access/writing.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { isJsonObject } from '../values.ts';
 

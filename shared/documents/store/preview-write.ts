@@ -1,15 +1,15 @@
-import { requireUnrestricted } from './removal.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { clock } from '../../core/clock.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
-import type { AccessContext } from '../access/access.ts';
-import { obeysRules, requireCreate } from '../access/rule-access.ts';
+import { type AccessContext, obeysRules } from '../access/access.ts';
+import { requireCreate } from '../access/writing.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { changeOf, nameOf, previewChange, previewInsert, requireMet } from './batch-check.ts';
 import { type BatchWrite, performWrite } from './batch-writes.ts';
 import { mayBeFollowed } from './cascade-records.ts';
 import { requireReferences } from './references.ts';
+import { requireUnrestricted } from './removal.ts';
 import { requireUntaken } from './taken-values.ts';
 
 /** A document before and after a write. */

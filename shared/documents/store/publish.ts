@@ -15,7 +15,7 @@ import {
   ticketSeconds,
 } from '../../realtime/channels.ts';
 import type { AccessContext } from '../access/access.ts';
-import { mayListWithoutUser } from '../access/rule-access.ts';
+import { mayListWithoutUser } from '../access/reading.ts';
 import { type Document, presentStored, revisionOf } from '../document.ts';
 import type { Rooms } from '../rooms.ts';
 import { wireDocument } from '../wire.ts';

@@ -1,5 +1,3 @@
-import { convertComputed, requireRoom, settleEffects } from './settle-update.ts';
-import { appliedBy } from './operations.ts';
 import { ObjectId } from 'mongodb';
 import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
 import {
@@ -20,7 +18,9 @@ import { type Document, type JsonObject, nextOf, revisionField } from '../docume
 import { compute } from '../effects/compute.ts';
 import { pendingMails, pendingMailsOf } from '../effects/pending-mails.ts';
 import { chosenBy, sourcesFor } from '../effects/set-fields.ts';
+import { appliedBy } from './operations.ts';
 import { requireReferences, setsReferences } from './references.ts';
+import { convertComputed, requireRoom, settleEffects } from './settle-update.ts';
 
 /** An effect that runs at a time. */
 export interface TimedEffect {

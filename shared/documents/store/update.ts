@@ -1,6 +1,6 @@
 import { checksReferences } from '../../collections/schema/references.ts';
-import { type AccessContext, requireWriteAccess } from '../access/access.ts';
-import { type Applied, decideWrite, obeysRules } from '../access/rule-access.ts';
+import { type AccessContext, obeysRules, requireWriteAccess } from '../access/access.ts';
+import { type Applied, decideWrite } from '../access/writing.ts';
 import type { JsonObject } from '../document.ts';
 import { runsEffects } from '../effects/set-fields.ts';
 import type { Guard } from './guarded-write.ts';

@@ -1,6 +1,6 @@
-import type { AccessContext } from '../access/access.ts';
+import { type AccessContext, obeysRules } from '../access/access.ts';
 import { hasUnreadable, unreadableFor, withoutUnreadable } from '../access/field-rights.ts';
-import { mayGet, obeysRules } from '../access/rule-access.ts';
+import { mayGet } from '../access/reading.ts';
 import { type Document, presentStored } from '../document.ts';
 
 /** A document after a write; without a revision if the caller may not read it. */
