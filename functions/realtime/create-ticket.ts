@@ -1,5 +1,4 @@
-import { openRooms } from '../../shared/documents/rooms.ts';
-import { createTicket } from '../../shared/documents/store/publish.ts';
+import { createTicket, openRooms } from '../../shared/documents/ticket.ts';
 import { namedCollections } from '../../shared/http/middleware/collection.ts';
 import { readerOf } from '../../shared/http/middleware/user-token.ts';
 import { projectEndpoint } from '../../shared/http/project-endpoint.ts';

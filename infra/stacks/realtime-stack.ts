@@ -4,8 +4,7 @@ import { AppSyncAuthorizationType, Code, EventApi } from 'aws-cdk-lib/aws-appsyn
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { channelNamespace } from '../../shared/realtime/channels.ts';
-import { roomNamespace } from '../../shared/realtime/rooms.ts';
+import { channelNamespace, roomNamespace } from '../../shared/realtime/channels.ts';
 import type { Stores } from './statements.ts';
 
 interface RealtimeStackProps extends StackProps {

@@ -11,7 +11,6 @@ export const areas: Readonly<Record<string, Area>> = {
       'shared/documents/access/!(try-rules).ts',
       'shared/http/middleware/{api-key,collection,developer,user-token}.ts',
       'shared/http/{dashboard,project,user,webhook}-endpoint.ts',
-      'shared/http/view-as.ts',
       'shared/members/{members,invitations}.ts',
       'shared/projects/{allowed-origins,find-project,keys}.ts',
       'shared/collections/find-project-by-key.ts',
@@ -38,7 +37,7 @@ export const areas: Readonly<Record<string, Area>> = {
       'shared/accounts/users/{accept-invitation,invitations}.ts',
       'shared/http/middleware/idempotency.ts',
       'shared/files/{confirm-upload,upload-states}.ts',
-      'shared/realtime/rooms.ts',
+      'shared/realtime/channels.ts',
     ],
     tests: [
       'test/contract/{email-proofs,sign-in-attacks}.test.ts',

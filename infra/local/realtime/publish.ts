@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
-import { roomNamespace } from '../../../shared/realtime/rooms.ts';
+import { roomNamespace } from '../../../shared/realtime/channels.ts';
 
 /** One subscription of a connection. */
 interface Listener {

@@ -1,20 +1,11 @@
-import {
-  type Collection as Documents,
-  MongoBulkWriteError,
-  type Document as MongoDocument,
-  type ObjectId,
-} from 'mongodb';
+import type { Document as MongoDocument, ObjectId } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
 import { onCollection } from '../../collections/find-collections.ts';
-import { usersCollection } from '../../collections/names.ts';
-import type { DeletionRef } from '../../collections/schema/references.ts';
-import { isActive, isNotGone } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
-import { describeError, log } from '../../core/log.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import type { Project } from '../../projects/project.ts';
-import { isHooked, wakeWebhookWorker, withWebhookEvent } from '../../webhooks/events.ts';
-import { countingOf, type Document } from '../document.ts';
+import { isHooked, wakeWebhookWorker } from '../../webhooks/events.ts';
+import type { Document } from '../document.ts';
 import { allOf, type Condition } from '../query/condition.ts';
 import {
   type CascadeRecord,
@@ -27,18 +18,13 @@ import {
   noteRemoval,
   type Removed,
 } from './cascade-records.ts';
-import { joinOperators } from './operations.ts';
-import { stamped } from './stamps.ts';
-import { writeTombstones } from './tombstones.ts';
+import { referring, removalsOf, writeFollowers } from './cascade-writes.ts';
 
 /** The number of documents that one step reads and writes. Memory holds their ids and revisions. */
 const batchSize = 1000;
 
 /** The number of removed documents per search for followers, because each command lists all of them. */
 const removedAtOnce = 100;
-
-/** A large batch takes time to write. */
-const batchMs = 30_000;
 
 /** Documents that cannot follow are skipped, up to this many per reference. */
 const maxStuck = 10 * batchSize;
@@ -75,15 +61,6 @@ export const newRun = (project: Project, left: number, withinMs: number, others:
   return { project, left, end: startedAt + withinMs, startedAt, done: [], unfinished: [], isFed: false, with: others };
 };
 
-/** The documents that refer to removed ones and must follow. */
-export const referring = ({ ids, kind, at }: Removed, { source, ref: { path, onDelete } }: Follower): Condition => {
-  const refers: Condition = { [path]: { $in: [...ids] } };
-  if (onDelete === 'restrict') return allOf([{ ...refers, deletedAt: null }, isActive]);
-  if (onDelete !== 'trash') return source.feed ? allOf([refers, isNotGone]) : refers;
-  if (kind === 'recover') return { ...refers, isDeleted: true, deletedAt: at };
-  return allOf([{ ...refers, deletedAt: null }, isActive]);
-};
-
 /** The documents of a removal that has happened and still holds. */
 const happened = async (project: Project, { collection, ids, kind, at }: Removed): Promise<readonly ObjectId[]> => {
   const projection = { isDeleted: 1, deletedAt: 1, _gone: 1 };
@@ -103,132 +80,6 @@ const happened = async (project: Project, { collection, ids, kind, at }: Removed
   });
 };
 
-/** Operators that remove references from a document: the field, or elements of an array. */
-export const withoutReferences = ({ steps }: Pick<DeletionRef, 'steps'>, ids: readonly ObjectId[]) => {
-  const removed = { $in: [...ids] };
-  const isPulled = steps.at(-1)?.isArray === true;
-  const arrayFilters: MongoDocument[] = [];
-  const keys = steps.map(({ key, isArray }, index) => {
-    if (!isArray || index === steps.length - 1) return key;
-    const name = `e${index}`;
-    const rest = steps.slice(index + 1).map((step) => step.key);
-    arrayFilters.push({ [`${name}.${rest.join('.')}`]: removed });
-    return `${key}.$[${name}]`;
-  });
-  const at = keys.join('.');
-  return {
-    update: isPulled ? { $pull: { [at]: removed } } : { $unset: { [at]: '' } },
-    ...(arrayFilters.length > 0 && { arrayFilters }),
-  };
-};
-
-/** The update of a document that follows. */
-interface Change {
-  readonly update: MongoDocument;
-  readonly arrayFilters?: MongoDocument[];
-}
-
-/** The update for each document; `null` if they are deleted permanently. */
-const changeOf = (removed: Removed, { ref }: Follower): Change | null => {
-  switch (ref.onDelete) {
-    case 'unset': {
-      const { update, ...filters } = withoutReferences(ref, removed.ids);
-      return { update: { ...update, $set: { updatedAt: new Date(clock.now()) } }, ...filters };
-    }
-    case 'trash':
-      return removed.kind === 'recover'
-        ? { update: { $set: { isDeleted: false, deletedAt: null } } }
-        : { update: { $set: { isDeleted: true, deletedAt: removed.at } } };
-    default:
-      return null;
-  }
-};
-
-/**
- * Writes documents one by one in one command, so that one that fails, for example because its unique value is taken,
- * stops no other. Returns how many were written.
- */
-const writeEach = async (
-  project: Project,
-  documents: Documents,
-  source: Collection,
-  condition: Condition,
-  found: readonly Document[],
-  { update, arrayFilters }: Change,
-): Promise<number> => {
-  const writes = found.map((document) => {
-    const { where, operators } = stamped({ project, collection: source }, countingOf(document));
-    return {
-      updateOne: {
-        filter: allOf([{ _id: document._id }, condition, where]),
-        update: joinOperators(update, operators),
-        ...(arrayFilters && { arrayFilters }),
-      },
-    };
-  });
-  try {
-    return (await documents.bulkWrite(writes, { ordered: false })).modifiedCount;
-  } catch (error) {
-    const isPartial = error instanceof MongoBulkWriteError && [error.writeErrors].flat().length > 0;
-    if (!isPartial) throw error;
-    log.warn({ message: 'Documents could not follow', collection: source.name, error: describeError(error) });
-    return error.result.modifiedCount;
-  }
-};
-
-/** Writes the documents that were found to refer to removed ones. Returns how many followed. */
-const write = async (
-  { project }: CascadeRun,
-  removed: Removed,
-  follower: Follower,
-  found: readonly Document[],
-): Promise<number> => {
-  const { source } = follower;
-  const condition = referring(removed, follower);
-  const change = changeOf(removed, follower);
-  const inOne = (some: readonly Document[]): Promise<number> =>
-    onCollection(
-      project,
-      source.name,
-      async (db) => {
-        const documents = db.collection(source.name);
-        if (change) return writeEach(project, documents, source, condition, some, change);
-        const chosen = { _id: { $in: some.map(({ _id }) => _id) } };
-        if (source.feed?.on) return writeTombstones(documents, source, chosen, condition);
-        return (await documents.deleteMany(allOf([chosen, condition]), { hint: '_id_' })).deletedCount;
-      },
-      batchMs,
-    );
-  if (source.name !== usersCollection || !isHooked(project, 'user')) return inOne(found);
-  let written = 0;
-  for (const user of found) {
-    const source = { event: 'user.updated', thing: `user/${user._id.toHexString()}` } as const;
-    written += await withWebhookEvent(project, source, () => inOne([user]), Boolean);
-  }
-  return written;
-};
-
-const isTrashed = ({ isDeleted }: Document): boolean => isDeleted === true;
-
-/** The removals of the documents that follow; none if only a reference is removed. */
-export const removalsOf = (
-  removed: Removed,
-  { source, ref }: Follower,
-  found: readonly Document[],
-): readonly Removed[] => {
-  if (ref.onDelete === 'unset') return [];
-  const of = (documents: readonly Document[], kind: Removed['kind'], wasActive: boolean): Removed => ({
-    collection: source.name,
-    ids: documents.map(({ _id }) => _id),
-    kind,
-    wasActive,
-    at: removed.at,
-  });
-  if (ref.onDelete === 'trash') return [of(found, removed.kind === 'recover' ? 'recover' : 'trash', true)];
-  const [trashed, active] = [found.filter(isTrashed), found.filter((each) => !isTrashed(each))];
-  return [of(active, 'delete', true), of(trashed, 'delete', false)].filter(({ ids }) => ids.length > 0);
-};
-
 /** Makes documents follow, and the documents that follow them. Returns false if there was not enough time. */
 const followBatch = async (
   run: CascadeRun,
@@ -241,7 +92,7 @@ const followBatch = async (
   const removals = mayBeFollowed(project, source.name) ? removalsOf(removed, follower, found) : [];
   const noted: (CascadeRecord | undefined)[] = [];
   for (const removal of removals) noted.push(await noteRemoval(project, removal));
-  const written = await write(run, removed, follower, found);
+  const written = await writeFollowers(project, removed, follower, found);
   if (source.feed?.on) run.isFed = true;
   await run.with.publish?.(
     source,

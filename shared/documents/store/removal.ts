@@ -12,7 +12,7 @@ import type { AccessContext } from '../access/access.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { boundedQuery } from '../query/bounded-query.ts';
 import { allOf, type Condition } from '../query/condition.ts';
-import { finishRun, follow, newRun, referring, removalsOf } from './cascade.ts';
+import { finishRun, follow, newRun } from './cascade.ts';
 import {
   type CascadeRecord,
   cascadeRecords,
@@ -24,6 +24,7 @@ import {
   type Removed,
   wakeCascades,
 } from './cascade-records.ts';
+import { referring, removalsOf } from './cascade-writes.ts';
 import { afterwards, type JointScope, maxJointWrites, onJointFailure } from './joint-scope.ts';
 import { isWatched, publishChange } from './publish.ts';
 import type { Settle } from './settle-update.ts';
