@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readArguments } from '../../scripts/read-arguments.ts';
-import { docsPath } from '../../shared/http/docs-site.ts';
+import { docsPath } from '../../shared/http/console-headers.ts';
 import { type ConsoleFile, fileOf } from './console.ts';
 import { root } from './function-files.ts';
 

@@ -4,9 +4,10 @@ import {
   consoleCacheControl,
   consoleFileAt,
   consolePolicy,
+  docsPolicy,
+  isDocs,
   pageHeaders,
 } from '../../shared/http/console-headers.ts';
-import { docsPolicy, isDocs } from '../../shared/http/docs-site.ts';
 import type { ConsoleFile } from '../build/console.ts';
 
 /** Responds to a GET outside the API. Returns false if the site has no page for the path. */

@@ -24,9 +24,10 @@ import {
   type ConsolePlaces,
   consolePathFunction,
   consolePolicy,
+  docsPath,
+  docsPolicy,
   viewerAddressFunction,
 } from '../../shared/http/console-headers.ts';
-import { docsPath, docsPolicy } from '../../shared/http/docs-site.ts';
 import { consoleFolder } from '../../shared/persistence/s3.ts';
 import type { DeploymentSettings } from '../settings/settings.ts';
 import { acknowledge, edgeFunction } from './distribution.ts';

@@ -4,7 +4,7 @@ import { SystemLogLevel } from 'aws-cdk-lib/aws-lambda';
 import { type App, Aws, Tags, Validations } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
-import { docsPath } from '../../shared/http/docs-site.ts';
+import { docsPath } from '../../shared/http/console-headers.ts';
 import type { RouteTable } from '../../shared/http/route.ts';
 import type { Packages } from '../build/packaged-function.ts';
 import type { Reached } from '../build/reached-names.ts';

@@ -5,8 +5,7 @@ import { failureResponse } from '../core/error-body.ts';
 import { AppError } from '../core/errors.ts';
 import { cutText } from '../core/text.ts';
 import { loadConsoleFile } from '../persistence/s3.ts';
-import { consoleFileAt, pageHeaders } from './console-headers.ts';
-import { docsPolicy, isDocs } from './docs-site.ts';
+import { consoleFileAt, docsPolicy, isDocs, pageHeaders } from './console-headers.ts';
 
 interface PageRequest {
   readonly rawPath: string;

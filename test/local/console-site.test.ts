@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { loadDevFile } from '../../infra/local/state-files.ts';
-import { docsPolicy } from '../../shared/http/docs-site.ts';
+import { docsPolicy } from '../../shared/http/console-headers.ts';
 import { freePorts } from '../support/clients/free-ports.ts';
 import { type LocalStart, localStart } from '../support/clients/local-start.ts';
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { buildDocs } from '../../infra/build/docs.ts';
 import { statusOf } from '../../shared/core/errors.ts';
-import { docsFileAt } from '../../shared/http/docs-site.ts';
+import { docsFileAt } from '../../shared/http/console-headers.ts';
 
 let texts: ReadonlyMap<string, string>;
 const pages = (): readonly (readonly [path: string, text: string])[] =>

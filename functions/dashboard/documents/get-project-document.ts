@@ -1,9 +1,9 @@
 import { getDocument } from '../../../shared/documents/query/get-document.ts';
 import { parsePopulate } from '../../../shared/documents/query/list-query.ts';
 import { ownedCollectionEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
+import { viewedAs } from '../../../shared/http/middleware/collection.ts';
 import { isKnown, notModified } from '../../../shared/http/preconditions.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { viewedAs } from '../../../shared/http/view-as.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['get-project-document'];

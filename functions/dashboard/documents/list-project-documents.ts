@@ -1,7 +1,7 @@
 import { listDocuments } from '../../../shared/documents/query/list-documents.ts';
 import { ownedCollectionEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
+import { viewedAs, viewParameter } from '../../../shared/http/middleware/collection.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { viewedAs, viewParameter } from '../../../shared/http/view-as.ts';
 import { listMessage } from '../../list-message.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 

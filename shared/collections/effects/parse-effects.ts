@@ -1,15 +1,85 @@
 import { hash } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
 import { isPlainObject } from '../../core/json.ts';
-import { type Collection, type EffectInput, systemFields } from '../collection.ts';
+import { isAddress } from '../../core/schemas.ts';
+import { type Collection, type EffectInput, ownerFieldOf, systemFields } from '../collection.ts';
 import { usersCollection } from '../names.ts';
 import { parseEffectCondition } from '../rules/parse-rules.ts';
 import type { RuleNode } from '../rules/rule.ts';
-import { fieldAt, isFieldPath } from '../schema/field-path.ts';
-import { type DueField, dueFieldsOf, type Effect, type EffectEvent, type Expression, effectEvents } from './effect.ts';
-import { below, type EffectScope, invalidEffect, parseExpression } from './parse-expression.ts';
-import { parseMail } from './parse-mail.ts';
+import { fieldAt, isFieldPath, typeAt } from '../schema/field-path.ts';
+import {
+  type DueField,
+  dueFieldsOf,
+  type Effect,
+  type EffectEvent,
+  type EffectMail,
+  type Expression,
+  effectEvents,
+  type MailReceiver,
+} from './effect.ts';
+import { below, type EffectScope, invalidEffect, parseExpression, requireField } from './parse-expression.ts';
 import { parseWrites } from './parse-writes.ts';
+
+const mailMembers = ['template', 'to'] as const;
+const maxTemplateLength = 100;
+
+const parseField = (scope: EffectScope, value: unknown): string => {
+  if (typeof value !== 'string') throw invalidEffect(scope.at, 'must name a field, as a text.');
+  requireField(scope, scope.collection, value);
+  return value;
+};
+
+const parseUserIn = (scope: EffectScope, value: unknown): MailReceiver => {
+  const path = parseField(scope, value);
+  const { collection } = scope;
+  const isUser = path === ownerFieldOf(collection.rls) || typeAt(collection, path)?.ref === usersCollection;
+  if (!isUser) throw invalidEffect(scope.at, 'must name the owner field, or a Ref to users.');
+  return { kind: 'userIn', path };
+};
+
+const parseOpen = (scope: EffectScope, { $doc, open }: Readonly<Record<string, unknown>>): MailReceiver => {
+  if (open !== true) {
+    throw invalidEffect(below(scope, 'open').at, 'must be true, because the field may have the address of anyone.');
+  }
+  const inner = below(scope, '$doc');
+  const path = parseField(inner, $doc);
+  const type = typeAt(scope.collection, path)?.type;
+  if (type !== undefined && type !== 'String') throw invalidEffect(inner.at, 'must name a String of the document.');
+  return { kind: 'open', path };
+};
+
+const parseTo = (scope: EffectScope, value: unknown): MailReceiver => {
+  if (typeof value === 'string') {
+    if (!isAddress(value)) throw invalidEffect(scope.at, 'is not an email address.');
+    return { kind: 'address', address: value };
+  }
+  const to = isPlainObject(value) ? value : {};
+  const names = Object.keys(to);
+  if (names.length === 1 && to.$user === 'email') return { kind: 'user' };
+  if (names.length === 1 && names[0] === '$emailOf') return parseUserIn(below(scope, '$emailOf'), to.$emailOf);
+  if (Object.hasOwn(to, '$doc') && names.every((name) => name === '$doc' || name === 'open')) {
+    return parseOpen(scope, to);
+  }
+  throw invalidEffect(
+    scope.at,
+    'must be an address, {"$user": "email"}, {"$emailOf": "<field>"} or {"$doc": "<field>", "open": true}.',
+  );
+};
+
+/** Parses the `mail` of an effect. Throws 400 `INVALID_EFFECT` naming the path. */
+const parseMail = (scope: EffectScope, value: unknown): EffectMail => {
+  if (!isPlainObject(value)) throw invalidEffect(scope.at, 'must be an object with template and to.');
+  const other = Object.keys(value).find((key) => !mailMembers.some((member) => member === key));
+  if (other !== undefined) throw invalidEffect(below(scope, other).at, 'is not known. A mail has template and to.');
+  const { template } = value;
+  if (typeof template !== 'string' || template.trim() === '' || template.length > maxTemplateLength) {
+    throw invalidEffect(
+      below(scope, 'template').at,
+      `must be the id, name or key of a template, of at most ${maxTemplateLength} characters.`,
+    );
+  }
+  return { template, to: parseTo(below(scope, 'to'), value.to) };
+};
 
 const maxEffects = 5;
 const maxFields = 20;

@@ -3,7 +3,7 @@ import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { beforeAll, expect, test } from 'vitest';
 import { handler } from '../../../functions/jobs/serve-page.ts';
 import { fileSettings } from '../../../shared/core/config.ts';
-import { docsPolicy } from '../../../shared/http/docs-site.ts';
+import { docsPolicy } from '../../../shared/http/console-headers.ts';
 import { onFiles } from '../../../shared/persistence/s3.ts';
 
 const policy = "default-src 'none'; script-src 'self'";
