@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { type Collection, noRowSecurity } from '../../shared/collections/collection.ts';
-import { parseRules } from '../../shared/collections/rules/parse-rules.ts';
-import { parseSchema } from '../../shared/collections/schema/schema.ts';
 import { checkPipeline } from '../../shared/documents/aggregate/check-pipeline.ts';
 import { parseListQuery } from '../../shared/documents/query/list-query.ts';
 import { parseSearch } from '../../shared/documents/query/search.ts';
@@ -15,7 +12,7 @@ import { text } from '../support/data/fuzz-values.ts';
 import { listOf, mutated, mutatedValue, optional, sequence } from './grammar.ts';
 import { parser } from './parser.ts';
 
-const field = fc.constantFrom(
+export const field = fc.constantFrom(
   'title',
   'views',
   'live',
@@ -33,6 +30,7 @@ const field = fc.constantFrom(
   'nothing',
   'tags.0',
 );
+
 const scalar = fc.oneof(
   fc.constantFrom<unknown>(
     null,
@@ -49,10 +47,12 @@ const scalar = fc.oneof(
   ),
   text,
 );
+
 const list = fc.array(scalar, { maxLength: 3 });
+
 const pattern = fc.constantFrom('^a', 'a|b', '(a+)+$', '[a-z]{2,5}', '\\d', '(', '(?=a)', '(a|a)*b', 'é');
 
-const test = fc.oneof(
+export const test = fc.oneof(
   scalar,
   fc.dictionary(
     fc.constantFrom('$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$contains', '$startsWith', '$endsWith'),
@@ -102,6 +102,7 @@ const sent = new Set([
   '$elemMatch',
   '$type',
 ]);
+
 const requireKnown = (value: unknown): void => {
   if (typeof value !== 'object' || value === null || value instanceof Date || '_bsontype' in value) return;
   for (const [key, inner] of Object.entries(value)) {
@@ -125,6 +126,7 @@ const suffix = fc.constantFrom(
   '_endswith',
   '_x',
 );
+
 const parameter = fc.constantFrom(
   'page',
   'limit',
@@ -141,7 +143,8 @@ const parameter = fc.constantFrom(
   'include_deleted',
   'query',
 );
-export const entry = fc.oneof(
+
+const entry = fc.oneof(
   fc.tuple(
     mutated(sequence(field, suffix)),
     mutated(fc.oneof(pattern, scalar.map(String), listOf(scalar.map(String), ','))),
@@ -152,36 +155,6 @@ export const entry = fc.oneof(
   ),
 );
 
-const rls = { ...noRowSecurity, enabled: true, mode: 'rules' as const };
-const collectionOf = (name: string, schema: unknown): Collection => ({ name, schema: parseSchema(schema), rls });
-const members = collectionOf('members', [
-  { key: 'user', type: 'String' },
-  { key: 'team', type: 'String' },
-]);
-const ruled = { ...everything, rls };
-const known = new Map([ruled, members].map((each) => [each.name, each]));
-
-const { rule } = fc.letrec<{ rule: unknown }>((tie) => ({
-  rule: fc.oneof(
-    { maxDepth: 3, depthIdentifier: 'rule' },
-    fc.oneof(fc.boolean(), fc.dictionary(field, fc.oneof(test, fc.constant({ $user: '_id' })), { maxKeys: 2 })),
-    fc
-      .tuple(fc.constantFrom('$and', '$or'), fc.array(tie('rule'), { maxLength: 3 }))
-      .map(([by, all]) => ({ [by]: all })),
-    tie('rule').map((inner) => ({ $not: inner })),
-    fc.constantFrom<unknown>(
-      { $user: { role: 'a' } },
-      { title: { $in: { $from: 'members', select: 'team', where: { user: { $user: '_id' } } } } },
-      { $from: 'members', where: { user: { $user: '_id' } } },
-    ),
-  ),
-}));
-const rules = fc.dictionary(
-  fc.constantFrom('read', 'create', 'update', 'delete', 'readTrash', 'recover', 'purge'),
-  fc.oneof(rule, fc.record({ before: rule, after: rule }), fc.record({ get: rule, list: rule })),
-  { maxKeys: 4 },
-);
-
 const operand = fc.oneof(
   scalar,
   list,
@@ -189,6 +162,7 @@ const operand = fc.oneof(
   fc.record({ text: scalar }),
   where,
 );
+
 const operators = fc.dictionary(
   fc.constantFrom(
     '$inc',
@@ -210,44 +184,6 @@ const operators = fc.dictionary(
   fc.oneof(fc.dictionary(field, operand, { maxKeys: 3 }), fc.array(field, { maxLength: 3 })),
   { maxKeys: 3 },
 );
-
-const texts = fc.constantFrom<object>(
-  {},
-  { required: true },
-  { unique: true },
-  { min: 1, max: 5 },
-  { enum: ['a', 'b'], default: 'a' },
-  { pattern: '^a' },
-  { format: 'email' },
-);
-const rights = fc.constantFrom<object>(
-  {},
-  {},
-  { write: 'server' },
-  { read: 'server' },
-  { write: { $user: { role: 'a' } } },
-  { default: { $now: true } },
-);
-const ofType = fc.oneof<fc.Arbitrary<object>[]>(
-  texts.map((more) => ({ type: 'String', ...more })),
-  fc.constantFrom(
-    { type: 'Number', min: 0, max: 1.5 },
-    { type: 'Boolean', default: false },
-    { type: 'Date' },
-    { type: 'Number', integer: true },
-  ),
-  fc.constantFrom('restrict', 'trash', 'unset').map((onDelete) => ({ type: 'Ref', ref: 'people', onDelete })),
-  fc.constantFrom<object>({ type: 'Array' }, { type: 'Array', items: { type: 'Array', items: { type: 'Number' } } }),
-  fc.constantFrom<object>(
-    { type: 'Object' },
-    { type: 'Object', fields: [{ key: 'x', type: 'String', required: true }] },
-  ),
-);
-const schema = fc
-  .uniqueArray(fc.constantFrom('a', 'b', 'c', 'email', '_id', 'a.b'), { minLength: 1, maxLength: 3 })
-  .chain((names) =>
-    fc.tuple(...names.map((key) => fc.tuple(ofType, rights).map((parts) => Object.assign({ key }, ...parts)))),
-  );
 
 const stage = fc.oneof(
   where.map(($match) => ({ $match })),
@@ -280,17 +216,11 @@ export const conditions = [
     requireKnown(toConditions(parseSuffixFilters(everything, query.filters)));
     return query;
   }),
-  parser('rules', mutatedValue(rules), (value) => parseRules(ruled, known, value as never)),
   parser(
     'operators',
     mutatedValue(operators).filter((value) => typeof value === 'object' && value !== null),
     (value) => parseOperators(everything, value as never),
   ),
-  parser('schemas', mutatedValue(schema), (value) => {
-    const fields = parseSchema(value);
-    assert.deepEqual(parseSchema(JSON.parse(JSON.stringify(fields))), fields, 'A stored schema is read differently');
-    return fields;
-  }),
   parser('pipelines', mutatedValue(fc.array(stage, { maxLength: 4 })), checkPipeline),
   parser(
     'sorts',

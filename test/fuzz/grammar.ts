@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { strange, text } from '../support/data/fuzz-values.ts';
 
+/** An id of a document or an account. */
+export const id = fc.constantFrom('a'.repeat(24), 'f'.repeat(24), '0123456789abcdef01234567');
+
 /** What may be done to a text that its grammar made: at a place, with a length, with another text. */
 const change = fc.record({
   kind: fc.constantFrom('insert', 'delete', 'repeat', 'swap', 'flip'),

@@ -1,8 +1,11 @@
 import { conditions } from './conditions.ts';
+import { files } from './files.ts';
 import type { Parser } from './parser.ts';
-import { textParsers } from './texts.ts';
+import { proofs } from './proofs.ts';
+import { schemas } from './schemas.ts';
+import { texts } from './texts.ts';
 
-export const parsers: readonly Parser[] = [...conditions, ...textParsers];
+export const parsers: readonly Parser[] = [...conditions, ...schemas, ...texts, ...files, ...proofs];
 
 /** Settings of the functions that sign. */
 export const prepareParsers = (): void => {
