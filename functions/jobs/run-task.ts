@@ -4,7 +4,7 @@ import { isOurs } from '../../shared/core/errors.ts';
 import { log, logFailure } from '../../shared/core/log.ts';
 import { workFor } from '../../shared/core/request.ts';
 import { removeIdleUsers } from '../../shared/deletion/users.ts';
-import { runEffects } from '../../shared/documents/effects/run-effects.ts';
+import { runCollectionEffects } from '../../shared/documents/effects/run-effects.ts';
 import { deleteFilesOfCollection } from '../../shared/documents/files.ts';
 import { runCascades } from '../../shared/documents/store/cascade-job.ts';
 import { runPurge } from '../../shared/documents/store/purge.ts';
@@ -22,7 +22,7 @@ const run = async (task: Task): Promise<void> => {
     case 'remove-files':
       return deleteFilesOfCollection(task.projectId, task.collection);
     case 'run-effects':
-      return runEffects(task.projectId, task.collection);
+      return runCollectionEffects(task.projectId, task.collection);
     case 'transfer':
       return runTransfer(task.transferId);
   }

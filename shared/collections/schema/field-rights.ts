@@ -103,7 +103,7 @@ interface CollectionRights {
 }
 
 /** Only the service writes the fields that effects set. */
-const withEffects = (rights: readonly FieldRight[], collection: Rightful): readonly FieldRight[] => {
+const withEffectRights = (rights: readonly FieldRight[], collection: Rightful): readonly FieldRight[] => {
   const fields = effectFields(collection);
   if (fields.size === 0) return rights;
   const ofEffects = [...fields].map((key): FieldRight => {
@@ -119,7 +119,7 @@ const withEffects = (rights: readonly FieldRight[], collection: Rightful): reado
 type Rightful = Pick<Collection, 'schema' | 'effects'>;
 
 export const rightsOf = memoizeByObject((collection: Rightful): CollectionRights => {
-  const all = withEffects(rightsIn(collection.schema ?? [], [], 0), collection);
+  const all = withEffectRights(rightsIn(collection.schema ?? [], [], 0), collection);
   return {
     written: all.filter(({ write }) => write !== undefined),
     read: all.filter(({ read }) => read !== undefined),

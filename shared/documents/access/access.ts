@@ -102,6 +102,10 @@ export const owns = ({ collection, caller: { userId } }: CollectionAccess, docum
 export const mayReadAll = ({ collection: { rls }, caller }: CollectionAccess): boolean =>
   caller.kind === 'secret' || !(isPrivate(rls) || hasRules(rls));
 
+/** Whether an invalid token is rejected even if no user is needed: a list would lack the user's own documents. */
+export const refusesInvalidTokens = ({ enabled, mode }: Pick<Collection['rls'], 'enabled' | 'mode'>): boolean =>
+  enabled && (mode === 'rules' || mode === 'signed-in');
+
 const isSignedInOnly = ({ enabled, mode }: Collection['rls']): boolean => enabled && mode === 'signed-in';
 
 /** Whether the caller can access nothing of the collection: a user or a second factor is required and missing. */

@@ -10,7 +10,7 @@ import {
 import { AppError } from '../../core/errors.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { JsonObject } from '../document.ts';
-import { type AccessContext, tokenInvalid, tokenMissing } from './access.ts';
+import { type AccessContext, refusesInvalidTokens, tokenInvalid, tokenMissing } from './access.ts';
 import { bind, needsRecord } from './bind.ts';
 import { decide } from './decide.ts';
 import type { Binding } from './rule-look-ups.ts';
@@ -51,8 +51,7 @@ export const requireValidToken = ({ caller }: AccessContext): void => {
 };
 
 export const requireValidTokenOf = (context: AccessContext): void => {
-  const { enabled, mode } = context.collection.rls;
-  if (enabled && (mode === 'rules' || mode === 'signed-in')) requireValidToken(context);
+  if (refusesInvalidTokens(context.collection.rls)) requireValidToken(context);
 };
 
 export const decideOn = async (

@@ -142,7 +142,7 @@ const workHeld = async (held: CollectionRecord): Promise<void> => {
  * The task `run-effects`: does the pending work of effects in a collection. If another run works on it, that run
  * repeats its search.
  */
-export const runEffects = async (projectId: string, name: string): Promise<void> => {
+export const runCollectionEffects = async (projectId: string, name: string): Promise<void> => {
   const which = { ...activeIn({ id: projectId }), name: { $eq: name } };
   const asking = { $inc: { effectsAsked: 1 } };
   let held = await acquire(leasedEffects, which, inMs(leaseMs), asking);

@@ -22,7 +22,7 @@ import type { Document } from '../document.ts';
 import { maxPageBytes } from '../page-size.ts';
 import { previewWrites } from './batch-check.ts';
 import { type BatchWrite, eventsOf, type IdOf, type PerformedWrite, parseWrite, performWrite } from './batch-writes.ts';
-import { runEffects, withEffects } from './effect-writes.ts';
+import { runCausedWrites, withEffects } from './effect-writes.ts';
 import { createDocument } from './insert.ts';
 import { type ForWrite, insertsAt, insertTogether } from './insert-together.ts';
 import { currentScope } from './joint-scope.ts';
@@ -120,7 +120,7 @@ const performAll = async ({ writes, malformed }: Parsed): Promise<PerformedWrite
     if (scope) scope.index = index;
     const perform = async () => {
       const outcome = await performWrite(write);
-      await runEffects();
+      await runCausedWrites();
       return outcome;
     };
     const inserts = await insertsAt(writes, index);

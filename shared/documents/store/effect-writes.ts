@@ -167,7 +167,7 @@ const targetOf = (known: KnownEffects['known'], write: EffectWrite): Collection 
 };
 
 /** Runs what the writes of a joint run have caused so far. Throws 409 `EFFECT_REFUSED`, 400 `TOO_MANY_WRITES`. */
-export const runEffects = async (): Promise<void> => {
+export const runCausedWrites = async (): Promise<void> => {
   const scope = currentScope.getStore();
   if (!scope) return;
   for (const cause of scope.causes.splice(0)) {
@@ -196,7 +196,7 @@ export const withEffects = async <T>(
   if (!events.some((event) => countEffectWrites(collection, event) > 0)) return act();
   const run = async () => {
     const result = await act();
-    await runEffects();
+    await runCausedWrites();
     return result;
   };
   return (await jointly(project, events.includes('create') ? withSameIds(run) : run)).result;

@@ -126,7 +126,7 @@ interface BodyWithEffects {
 }
 
 /** The bodies of an insert with what effects do. Throws 403 `FIELD_PROTECTED` if a body names a field of an effect. */
-const withEffects = async (
+const bodiesWithEffects = async (
   context: AccessContext,
   inserting: readonly Inserting[],
 ): Promise<readonly BodyWithEffects[]> => {
@@ -159,7 +159,7 @@ export const madeOf = async (
 ): Promise<NewDocument> => {
   const { collection, caller } = context;
   if (!runsEffects(context, 'create')) return newDocument(collection, caller, body, clock.now(), _id, owner);
-  const [{ body: whole, mails } = { body }] = await withEffects(context, [{ body, _id, owner }]);
+  const [{ body: whole, mails } = { body }] = await bodiesWithEffects(context, [{ body, _id, owner }]);
   return withMails(context, newDocument(collection, caller, whole, clock.now(), _id, owner), mails);
 };
 
@@ -198,7 +198,7 @@ export const newDocuments = async (context: AccessContext, bodies: readonly Json
   const { collection, caller } = context;
   const inserting = bodies.map((body) => ({ body, _id: newId() }));
   const prepared: readonly BodyWithEffects[] = runsEffects(context, 'create')
-    ? await withEffects(context, inserting)
+    ? await bodiesWithEffects(context, inserting)
     : inserting;
   const now = clock.now();
   const given = inserting.map(({ _id }, index) => ({ body: {}, ...prepared[index], _id }));

@@ -12,7 +12,7 @@ import type { AccessContext } from '../access/access.ts';
 import { wholeAt } from '../access/decide.ts';
 import { type Document, isAt, type JsonObject, present, revisionOf } from '../document.ts';
 import { chosenBy } from '../effects/set-fields.ts';
-import { runEffects } from './effect-writes.ts';
+import { runCausedWrites } from './effect-writes.ts';
 import type { Guard } from './guarded-write.ts';
 import { noteTimed } from './joint-scope.ts';
 import { jointly } from './jointly.ts';
@@ -59,7 +59,7 @@ const perform = async (timed: TimedEffect, acting: AccessContext, document: Docu
   if (timed.effect.writes.length === 0) return act();
   await jointly(timed.project, async () => {
     await act();
-    await runEffects();
+    await runCausedWrites();
   });
 };
 

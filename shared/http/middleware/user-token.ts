@@ -1,15 +1,9 @@
 import { requireUserSession } from '../../accounts/sessions.ts';
 import { verifyAccessToken } from '../../accounts/tokens.ts';
-import {
-  type Collection,
-  hasRules,
-  isPrivate,
-  type RowSecurity,
-  requiresFactor,
-} from '../../collections/collection.ts';
+import { type Collection, hasRules, isPrivate, requiresFactor } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import { currentRequest } from '../../core/request.ts';
-import { requireFactor, securityRequired, tokenMissing } from '../../documents/access/access.ts';
+import { refusesInvalidTokens, requireFactor, securityRequired, tokenMissing } from '../../documents/access/access.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Event, Middleware } from '../stack.ts';
 import { bearerToken, type Keyed, wrongKind } from './api-key.ts';
@@ -106,7 +100,3 @@ export const batchCaller = (): Middleware<Keyed, WithCaller> => ({
     return { caller: { kind: keyKind, ...identity } };
   },
 });
-
-/** True if an invalid token is rejected even when no user is needed: a list would lack the user's own documents. */
-const refusesInvalidTokens = ({ enabled, mode }: Pick<RowSecurity, 'enabled' | 'mode'>): boolean =>
-  enabled && (mode === 'rules' || mode === 'signed-in');

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
-import { runEffects } from '../../../shared/documents/effects/run-effects.ts';
+import { runCollectionEffects } from '../../../shared/documents/effects/run-effects.ts';
 import { mailLogs } from '../../../shared/mail/log.ts';
 import { onProject } from '../../../shared/persistence/mongo.ts';
 import { stillQueue } from '../../support/fixtures/still-queue.ts';
@@ -126,7 +126,7 @@ describe('a dry run of effects at a time', () => {
     expect(never).not.toHaveProperty('runsAt');
     for (const each of [due, ends]) {
       vi.spyOn(clock, 'now').mockReturnValue(each.getTime());
-      await runEffects(project.id, 'posts');
+      await runCollectionEffects(project.id, 'posts');
       vi.restoreAllMocks();
     }
     const [real, left] = [await stored('posts', id), await stored('shelves', shelf)];

@@ -3,7 +3,7 @@ import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as deleteDocument } from '../../../functions/data/delete-document.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { runEffects } from '../../../shared/documents/effects/run-effects.ts';
+import { runCollectionEffects } from '../../../shared/documents/effects/run-effects.ts';
 import { purgeProject } from '../../../shared/documents/store/purge.ts';
 import { mailLogs } from '../../../shared/mail/log.ts';
 import { onProject } from '../../../shared/persistence/mongo.ts';
@@ -69,7 +69,7 @@ let minutes = 0;
 const runLater = async (name: string): Promise<void> => {
   minutes += 5;
   vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + minutes * 60_000);
-  await runEffects(project.id, name);
+  await runCollectionEffects(project.id, name);
   vi.restoreAllMocks();
 };
 

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { runEffects } from '../../../shared/documents/effects/run-effects.ts';
+import { runCollectionEffects } from '../../../shared/documents/effects/run-effects.ts';
 import { mailLogs } from '../../../shared/mail/log.ts';
 import { mailUsage } from '../../../shared/mail/quota.ts';
 import { onProject } from '../../../shared/persistence/mongo.ts';
@@ -54,7 +54,7 @@ const create = (to: string) =>
 /** Runs as after the lease of a killed run. */
 const runLater = async (minutes: number): Promise<void> => {
   vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + minutes * 60_000);
-  await runEffects(project.id, 'notes');
+  await runCollectionEffects(project.id, 'notes');
   vi.restoreAllMocks();
 };
 
@@ -95,7 +95,7 @@ test('an email is sent and counted one time when its run is killed at any step',
     expect((await create(to)).status).toBe(201);
     const before = (await mailUsage(project)).used;
     const killed = killAfter(changes);
-    await runEffects(project.id, 'notes').catch(() => undefined);
+    await runCollectionEffects(project.id, 'notes').catch(() => undefined);
     vi.restoreAllMocks();
     await runLater(5 + 5 * changes);
     await runLater(10 + 5 * changes);
@@ -110,7 +110,7 @@ test('an email is sent one time by 50 concurrent runs', async () => {
   const to = newAddress();
   expect((await create(to)).status).toBe(201);
   vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 24 * 60_000 * 10);
-  await inParallel(50, () => runEffects(project.id, 'notes'));
+  await inParallel(50, () => runCollectionEffects(project.id, 'notes'));
   vi.restoreAllMocks();
   await expectSent(to, 1, 'concurrently');
 });

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
-import { runEffects } from '../../../shared/documents/effects/run-effects.ts';
+import { runCollectionEffects } from '../../../shared/documents/effects/run-effects.ts';
 import { mailLogs } from '../../../shared/mail/log.ts';
 import { onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
@@ -102,7 +102,7 @@ const read = async (name: string, id: string): Promise<Doc & { readonly rev: str
 const run = async (name: string, later = 1): Promise<void> => {
   minutes += later;
   vi.spyOn(clock, 'now').mockImplementation(now);
-  await runEffects(project.id, name);
+  await runCollectionEffects(project.id, name);
   vi.restoreAllMocks();
 };
 
@@ -276,7 +276,7 @@ describe('runs that race or die', () => {
     const ids = await inParallel(50, () => create('holds', { runs: 0, shelf, due: dueIn(-60) }));
     minutes += 5;
     vi.spyOn(clock, 'now').mockImplementation(now);
-    await inParallel(50, () => runEffects(project.id, 'holds'));
+    await inParallel(50, () => runCollectionEffects(project.id, 'holds'));
     vi.restoreAllMocks();
     const runs = await Promise.all(ids.map(async (id) => (await read('holds', id)).runs));
     expect(runs).toEqual(ids.map(() => 1));

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { runEffects } from '../../../shared/documents/effects/run-effects.ts';
+import { runCollectionEffects } from '../../../shared/documents/effects/run-effects.ts';
 import type { RequestOptions } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { mailAbout } from '../../support/clients/inbox.ts';
@@ -109,7 +109,7 @@ describe('the guides to effects', () => {
     const [past, future] = [new Date(Date.now() - 1000), new Date(Date.now() + 3600_000)];
     const due = (await post({ publishAt: past })).body._id;
     const later = (await post({ publishAt: future })).body._id;
-    await runEffects(project.id, 'planned');
+    await runCollectionEffects(project.id, 'planned');
     await eventually(async () => expect((await api('GET', `planned/${due}`, bob)).body.status).toBe('published'));
     expect((await api('GET', `planned/${later}`, bob)).status).toBe(404);
     expect((await api('GET', `planned/${later}`, ann)).body.status).toBe('scheduled');

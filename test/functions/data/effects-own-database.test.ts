@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { runEffects } from '../../../shared/documents/effects/run-effects.ts';
+import { runCollectionEffects } from '../../../shared/documents/effects/run-effects.ts';
 import { mailLogs } from '../../../shared/mail/log.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { newProviderKey } from '../../support/fixtures/mail-project.ts';
@@ -57,7 +57,7 @@ const stored = (name: string, id: string) => connected.db.collection(name).findO
 const run = async (name: string, later: number): Promise<void> => {
   minutes += later;
   vi.spyOn(clock, 'now').mockImplementation(now);
-  await runEffects(made.id, name);
+  await runCollectionEffects(made.id, name);
   vi.restoreAllMocks();
 };
 

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { runEffects } from '../../../shared/documents/effects/run-effects.ts';
+import { runCollectionEffects } from '../../../shared/documents/effects/run-effects.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { endWriters, requestAndKill } from '../../support/clients/killed-writes.ts';
 import { type ConnectedDatabase, openConnectedDatabase } from '../../support/fixtures/own-project.ts';
@@ -54,7 +54,7 @@ const add = async (collectionName: string, body: object): Promise<string> => {
 const runLater = async (): Promise<void> => {
   minutes += 11;
   vi.spyOn(clock, 'now').mockImplementation(now);
-  await runEffects(made.id, 'holds');
+  await runCollectionEffects(made.id, 'holds');
   vi.restoreAllMocks();
 };
 

@@ -7,7 +7,7 @@ import { handler as runBatch } from '../../../functions/data/run-batch.ts';
 import { handler as updateDocuments } from '../../../functions/data/update-documents.ts';
 import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { runEffects } from '../../../shared/documents/effects/run-effects.ts';
+import { runCollectionEffects } from '../../../shared/documents/effects/run-effects.ts';
 import { commandChannel, type DatabaseCommand } from '../../../shared/persistence/mongo-commands.ts';
 import { type InvokeOptions, invoke } from './invoke.ts';
 import type { Acknowledged, KilledEffects, KilledRequest } from './killed-writes.ts';
@@ -46,7 +46,7 @@ const runJob = async ({ projectId, name, aheadMs, key, at }: KilledEffects): Pro
   const { now } = clock;
   clock.now = () => now() + aheadMs;
   left = at;
-  await runEffects(projectId, name);
+  await runCollectionEffects(projectId, name);
   return { status: 200, body: {} };
 };
 
