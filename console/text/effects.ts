@@ -70,7 +70,7 @@ export const effects = {
     template: 'This project has no email templates. Create one on the page Mail.',
   },
   counted: (ref: string) =>
-    `It counts documents that are created, deleted or restored from now on. A change of ${ref} does not move the count.`,
+    `It counts documents that are created, deleted or restored from now on, or get another ${ref}. Documents that exist now are not counted.`,
   onSchema: 'Add one on the page Schema.',
   addField: (key: string, type: string, collection: string) => `Add ${key} (${type}) to ${collection}`,
   replaces: (field: string, from: string) => `Users can no longer set ${field}: it always gets the value of ${from}.`,

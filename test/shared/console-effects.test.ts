@@ -46,6 +46,10 @@ const update = (changes: object, more: object = {}) => ({
   on: 'create',
   writes: [{ op: 'update', collection: 'products', id, changes, ...more }],
 });
+const has = { product: { $ne: null } };
+const count = (stock: number, to: object = id) => ({
+  ...{ op: 'update', collection: 'products', id: to, changes: { $inc: { stock } } },
+});
 const created = 'When a document is created:';
 
 describe('an effect in plain English', () => {
@@ -146,8 +150,15 @@ describe('a template', () => {
       'counter',
       { field: 'stock' },
       [
-        { on: 'create', writes: [{ op: 'update', collection: 'products', id, changes: { $inc: { stock: 1 } } }] },
-        { on: 'delete', writes: [{ op: 'update', collection: 'products', id, changes: { $inc: { stock: -1 } } }] },
+        { on: 'create', where: has, writes: [count(1)] },
+        { on: 'delete', where: has, writes: [count(-1)] },
+        {
+          on: 'update',
+          where: { before: has, after: { $and: [has, { product: { $ne: { $stored: 'product' } } }] } },
+          writes: [count(-1, { $stored: 'product' }), count(1)],
+        },
+        { on: 'update', where: { before: { product: null }, after: has }, writes: [count(1)] },
+        { on: 'update', where: { before: has, after: { product: null } }, writes: [count(-1, { $stored: 'product' })] },
       ],
     ],
     [

@@ -106,6 +106,29 @@ const changing = (sources: TemplateSources, { ref = '', field = '' }: Values, by
   changes: { $inc: { [field]: by } },
 });
 
+/** Effects that count the documents with a reference, also when the reference is set, changed or removed. */
+const counting = (sources: TemplateSources, values: Values): readonly EffectInput[] => {
+  const { ref = '' } = values;
+  const [add, take] = [changing(sources, values, 1), changing(sources, values, -1)];
+  const takeOld = { ...take, id: { $stored: ref } };
+  const isOther = { [ref]: { $ne: { $stored: ref } } };
+  if (fieldNamed(sources, ref)?.required) {
+    return [
+      { on: 'create', writes: [add] },
+      { on: 'delete', writes: [take] },
+      { on: 'update', where: { after: isOther }, writes: [takeOld, add] },
+    ];
+  }
+  const [has, lacks] = [{ [ref]: { $ne: null } }, { [ref]: null }];
+  return [
+    { on: 'create', where: has, writes: [add] },
+    { on: 'delete', where: has, writes: [take] },
+    { on: 'update', where: { before: has, after: { $and: [has, isOther] } }, writes: [takeOld, add] },
+    { on: 'update', where: { before: lacks, after: has }, writes: [add] },
+    { on: 'update', where: { before: has, after: lacks }, writes: [takeOld] },
+  ];
+};
+
 interface Template {
   /** The questions, whose options may depend on earlier answers. */
   readonly questions: (sources: TemplateSources, values: Values) => readonly Question[];
@@ -165,10 +188,7 @@ const templates: Readonly<Record<TemplateId, Template>> = {
         { name: 'field', options: same(numbers), start: named(numbers, 'count', 'number') },
       ];
     },
-    make: (sources, values) => [
-      { on: 'create', writes: [changing(sources, values, 1)] },
-      { on: 'delete', writes: [changing(sources, values, -1)] },
-    ],
+    make: (sources, values) => counting(sources, values),
   },
   stock: {
     questions: (sources, { ref }) => {
