@@ -104,9 +104,9 @@ const tokenSeconds: Readonly<Record<EmailTokenKind, number>> = {
 const cooldownSeconds = 60;
 
 /**
- * Creates token and code; only hashes are stored. They replace earlier ones, unless those are less than a minute old:
- * then `isGood` is false and nothing is stored. Without `userId` the same work is done, but later emails are not
- * delayed.
+ * Creates token and code; only hashes are stored. They replace earlier ones, unless those are unused and less than a
+ * minute old: then `isGood` is false and nothing is stored. Without `userId` the same work is done, but later emails
+ * are not delayed.
  */
 export const issueTokens = async (place: TokenPlace, email: string, userId: string | undefined) => {
   const now = nowSeconds();
@@ -126,10 +126,10 @@ export const issueTokens = async (place: TokenPlace, email: string, userId: stri
   const { done } = await write({
     put: item,
     // The client repeats a write whose response was lost; the condition accepts the item of the first attempt, unless
-    // it was used since.
+    // it was used since. A first attempt that arrives late must not replace what was issued after it.
     condition:
-      'attribute_not_exists(userId) OR issuedAt <= :earlier OR (tokenHash = :hash AND attribute_not_exists(usedBy))',
-    values: { earlier: now - cooldownSeconds, hash },
+      'attribute_not_exists(userId) OR issuedAt <= :earlier OR (tokenHash = :hash AND attribute_not_exists(usedBy)) OR (attribute_exists(usedBy) AND issuedAt < :now)',
+    values: { earlier: now - cooldownSeconds, hash, now },
   });
   return { token, code, isGood: done };
 };

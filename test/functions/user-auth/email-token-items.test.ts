@@ -126,3 +126,14 @@ test('an email that could not be sent ends only its own cooldown', async () => {
   await endCooldown(place, later.token);
   expect(await issue()).toMatchObject({ isGood: true });
 });
+
+test('a used code lets one of 50 concurrent requests send the next email', async () => {
+  const first = await issue();
+  expect(await issue()).toMatchObject({ isGood: false });
+  expect(await consumeCode(place, first.code, here)).toBeDefined();
+  const moment = clock.now() + 2000;
+  vi.spyOn(clock, 'now').mockReturnValue(moment);
+  const next = await inParallel(50, issue);
+  expect(next.filter(({ isGood }) => isGood)).toHaveLength(1);
+  expect(await consumeCode(place, first.code, here)).toBeUndefined();
+});
