@@ -34,7 +34,7 @@ export const apiAlarms = (id: string, whose: string, api: HttpApi): readonly Ala
   {
     id: `${id}Failing`,
     title: `Requests to ${whose} fail`,
-    when: `At least ${failingPercent} % of the responses in 5 minutes were our own 5xx.`,
+    when: `At least ${failingPercent} % of the responses in 5 minutes were 5xx that the service itself returned.`,
     fix: 'Run the log queries "5xx by route" and "Errors". 503: MongoDB or DynamoDB is unavailable.',
     metric: failureRate(api),
     atLeast: failingPercent,

@@ -51,7 +51,7 @@ export const webhookAlarms = (webhook: LambdaFunction): readonly AlarmDefinition
   {
     id: 'WebhookThrottled',
     title: 'Events of the mail provider are rejected',
-    when: 'More concurrent calls than are reserved for the webhook: a flood, or a large broadcast.',
+    when: 'Too many calls of the webhook at the same time: a flood, or a large broadcast.',
     fix: 'No action: the provider resends rejected events.',
     metric: webhook.metricThrottles({ statistic: 'Sum', period: Duration.minutes(5) }),
     atLeast: 1,

@@ -24,7 +24,7 @@ const lost: Readonly<Record<Exclude<keyof typeof jobs, 'prepare-control'>, strin
   'rotate-link-keys': 'The key that signs file links gets old',
   'deliver-webhooks': 'Webhooks are late',
   'requeue-webhooks': 'Webhooks that the queue lost are late',
-  'run-effects': 'Effects do not run at their time, and their emails that the queue lost are not sent',
+  'run-effects': 'Effects do not run at their time, and emails of effects are not sent if the queue lost them',
   'requeue-mail': 'Emails that the queue lost are not sent',
 };
 

@@ -31,8 +31,8 @@ export const tableAlarms = (table: ITable): readonly AlarmDefinition[] => [
   {
     id: 'TableWritesThrottled',
     title: 'Writes, sign-ins, uploads and emails fail or are late: the table rejects writes',
-    when: 'DynamoDB throttled writes. Requests except plain reads return 503 if they cannot be counted.',
-    fix: 'A new peak passes within minutes. One project or address above 1 000 writes/s does not: docs/concepts/scaling.md.',
+    when: 'DynamoDB throttled writes. Requests that cannot be counted return 503, except reads of data.',
+    fix: 'A new peak passes within minutes. If one project or address causes over 1 000 writes/s, read docs/concepts/scaling.md.',
     metric: throttleEvents(table, 'Write'),
     atLeast: 10,
     periods: 2,
@@ -49,7 +49,7 @@ export const tableAlarms = (table: ITable): readonly AlarmDefinition[] => [
   {
     id: 'TableFailing',
     title: 'All writes, sign-ins, uploads and emails fail: DynamoDB has an outage',
-    when: 'DynamoDB returned errors. Requests except plain reads return 503, because they cannot be counted.',
+    when: 'DynamoDB returned errors. Requests cannot be counted, so they return 503, except reads of data.',
     fix: 'See the AWS Health Dashboard. No action is needed afterwards.',
     metric: table.metricSystemErrorsForOperations({ operations, period, statistic: 'Sum' }),
     atLeast: 5,
