@@ -1,5 +1,4 @@
 import { ObjectId } from 'mongodb';
-import { AppError } from './errors.ts';
 
 /** `page` starts at 1; `limit` is 1 to 100. */
 export interface PageRequest {
@@ -66,13 +65,3 @@ export const viewOf = <R extends object, K extends keyof R>(record: R, fields: r
 /** Parses 24 hexadecimal characters; `undefined` for other values. */
 export const idOf = (value: unknown): ObjectId | undefined =>
   typeof value === 'string' && /^[0-9a-f]{24}$/i.test(value) ? ObjectId.createFromHexString(value) : undefined;
-
-/** Parameters by name; a repeated one throws 400 `INVALID_QUERY`. */
-export const valuesByName = (parameters: Iterable<readonly [string, string]>): Map<string, string> => {
-  const given = new Map<string, string>();
-  for (const [name, value] of parameters) {
-    if (given.has(name)) throw new AppError('INVALID_QUERY', `${name} was given more than once.`);
-    given.set(name, value);
-  }
-  return given;
-};

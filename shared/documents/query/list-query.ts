@@ -1,8 +1,8 @@
 import { isFieldPath, shown } from '../../collections/schema/field-path.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseJsonValue, requireExact } from '../../core/json.ts';
+import { valuesByName } from '../../core/query-parameters.ts';
 import { cutText } from '../../core/text.ts';
-import { valuesByName } from '../../core/values.ts';
 import type { JsonObject } from '../document.ts';
 import { invalidFilter } from './filter.ts';
 import { parseSearch, type Search } from './search.ts';

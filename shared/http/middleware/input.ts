@@ -3,8 +3,8 @@ import jsonBodyParser from '@middy/http-json-body-parser';
 import * as v from 'valibot';
 import { AppError, type ErrorCode, type FieldError, maxErrors, validationFailed } from '../../core/errors.ts';
 import { invalidJson, requireStorable, tooDeep } from '../../core/json.ts';
+import { valuesByName } from '../../core/query-parameters.ts';
 import { cutText } from '../../core/text.ts';
-import { valuesByName } from '../../core/values.ts';
 import type { PathParams, Route } from '../route.ts';
 import type { Event, Middleware } from '../stack.ts';
 
