@@ -39,7 +39,7 @@ describe('errors in the console', () => {
     await page.goto(`${base}?new=1`);
     await page.getByRole('textbox', { name: 'meta', exact: true }).fill('{a:1}');
     await page.getByRole('textbox', { name: 'tags', exact: true }).fill('a, b');
-    await page.getByRole('textbox', { name: 'when', exact: true }).fill('tomorrow');
+    await page.getByRole('combobox', { name: 'when', exact: true }).fill('tomorrow');
     const insert = page.getByRole('button', { name: 'Insert' }).last();
     await insert.click();
     await expect
@@ -57,7 +57,7 @@ describe('errors in the console', () => {
     await page.getByRole('textbox', { name: 'tags', exact: true }).fill('[1]');
     await expect.poll(async () => (await wrongs()).length).toBe(1);
     await insert.click();
-    await page.getByRole('textbox', { name: 'when', exact: true }).fill('a'.repeat(24));
+    await page.getByRole('combobox', { name: 'when', exact: true }).fill('a'.repeat(24));
     await expect.poll(wrongs).toEqual([]);
     await page.getByRole('link', { name: 'JSON', exact: true }).click();
     const editor = page.getByRole('textbox', { name: 'Document, as JSON' });

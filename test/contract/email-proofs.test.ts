@@ -296,7 +296,7 @@ describe.each(Object.entries(kinds))('verify-email of %s', (_name, of) => {
     const opened = await of.open();
     expect(await of.post('verify-email', await proofOf(opened))).toMatchObject({
       status: 200,
-      body: { message: expect.stringMatching(/set a new password/) },
+      body: { message: expect.stringMatching(/Reset the password/) },
     });
     const { code } = await mailed(of, 'code', opened);
     expect(await of.post('code/verify', { email: opened.email, code })).toMatchObject({ status: 200 });

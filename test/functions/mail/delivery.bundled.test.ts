@@ -273,7 +273,10 @@ describe("a project's own provider key", () => {
     await set(mine, { providerApiKey: null });
     await deliverMail(id, 1);
     expect(requestsFor(id)).toEqual([]);
-    expect(await logOf(id)).toMatchObject({ status: 'failed', reason: expect.stringMatching('no key') as unknown });
+    expect(await logOf(id)).toMatchObject({
+      status: 'failed',
+      reason: expect.stringMatching('no longer has') as unknown,
+    });
     expect(await mailUsage(await domainProject(mine))).toMatchObject({ used: 0 });
   });
 

@@ -67,13 +67,13 @@ describe('a reservation of emails', () => {
     const all = mailsPerMonth * projects;
     await put({ ...ownerMonthKey(owner, monthOf(time.now)), mails: all - 1 });
     await taken(['a'], shared({ a: 1 }));
-    expect(await refusedBy(['b'], shared({ b: 1 }))).toContain('used up the emails of the month');
+    expect(await refusedBy(['b'], shared({ b: 1 }))).toContain('The monthly limit of emails');
     expect(await monthItem()).toMatchObject({ used: 1 });
   });
 
   test('429 MAIL_QUOTA_EXCEEDED when the owner has no recipient left with the shared key', async () => {
     await put({ ...ownerMonthKey(owner, monthOf(time.now)), recipients: recipientsPerMonth - 4 });
-    expect(await refusedBy(['a', 'b'], shared({ a: 2, b: 3 }))).toContain('used up the recipients of the month');
+    expect(await refusedBy(['a', 'b'], shared({ a: 2, b: 3 }))).toContain('The monthly limit of recipients');
     expect((await taken(['a', 'b'], shared({ a: 2, b: 2 }))).usage).toBeUndefined();
     expect(await ownerItem()).toMatchObject({ mails: 2, recipients: recipientsPerMonth });
   });
@@ -87,7 +87,7 @@ describe('a reservation of emails', () => {
     expect(warn).not.toHaveBeenCalled();
     await taken(['a'], shared({ a: 2 }));
     await refusedBy(['b'], shared({ b: 2 }));
-    expect(await refusedBy(['b'], shared({ b: 2 }))).toContain('This service has sent as many emails as it may today');
+    expect(await refusedBy(['b'], shared({ b: 2 }))).toContain('has reached its daily limit');
     await taken(['c'], shared({ c: 1 }));
     expect(warn).toHaveBeenCalledTimes(1);
   });
