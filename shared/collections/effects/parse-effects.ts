@@ -17,7 +17,14 @@ import {
   effectEvents,
   type MailReceiver,
 } from './effect.ts';
-import { below, type EffectScope, invalidEffect, parseExpression, requireField } from './parse-expression.ts';
+import {
+  below,
+  type EffectScope,
+  invalidEffect,
+  parseExpression,
+  requireField,
+  requireFit,
+} from './parse-expression.ts';
 import { parseWrites } from './parse-writes.ts';
 
 const mailMembers = ['template', 'to'] as const;
@@ -161,7 +168,9 @@ const parseSet = (scope: EffectScope, value: unknown): readonly (readonly [strin
   return entries.map(([field, each]) => {
     const inner = below(scope, field);
     requireSettable(inner, field);
-    return [field, parseExpression(inner, each)] as const;
+    const expression = parseExpression(inner, each);
+    requireFit(inner, field, expression);
+    return [field, expression] as const;
   });
 };
 

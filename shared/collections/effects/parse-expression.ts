@@ -4,6 +4,7 @@ import { cutText } from '../../core/text.ts';
 import { type Collection, isHiddenPath } from '../collection.ts';
 import { usersCollection } from '../names.ts';
 import { isFieldPath, isUnknownPath, typeAt } from '../schema/field-path.ts';
+import { type FieldType, isScalar, scalarRules, withArticle } from '../schema/field-types.ts';
 import { publicProfileProjection } from '../schema/users.ts';
 import type { EffectOperator, Expression } from './effect.ts';
 
@@ -178,4 +179,31 @@ export const parseExpression = (scope: EffectScope, value: unknown): Expression 
   }
   if (entries.length > 1) throw invalidEffect(scope.at, `has other members beside "${cutText(named[0], 40, '…')}".`);
   return parseOperation(scope, ...named);
+};
+
+/** The type of what an expression computes; `undefined` if documents decide. */
+const typeOf = (value: Expression): FieldType | undefined => {
+  switch (value.kind) {
+    case 'compute':
+      return value.operator === '$concat' || value.operator === '$lower' ? 'String' : 'Number';
+    case 'now':
+      return 'Date';
+    case 'list':
+      return 'Array';
+    case 'object':
+      return 'Object';
+    default:
+      return undefined;
+  }
+};
+
+/** Throws if the field cannot have the value, so that no write would ever succeed. */
+export const requireFit = ({ at, collection }: EffectScope, key: string, value: Expression): void => {
+  const type = collection.schema?.find((field) => field.key === key)?.type;
+  if (!type || (value.kind === 'literal' && value.value === null)) return;
+  const isFit =
+    value.kind === 'literal'
+      ? isScalar(type) && scalarRules[type].fromJson(value.value) !== undefined
+      : (typeOf(value) ?? type) === type;
+  if (!isFit) throw invalidEffect(at, `must be ${withArticle(type)}, as the schema of "${collection.name}" says.`);
 };
