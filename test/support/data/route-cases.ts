@@ -105,7 +105,7 @@ const bodies = {
   'delete-project-documents': { where: { n: { $exists: true } } },
   'create-project-document': { text: 'a', nested: { text: 'b' }, list: ['c'] },
   'update-project-document': { text: 'c', 'nested.text': 'd' },
-  'start-export': { format: 'json', includeDeleted: true, where: { n: 1 }, fields: ['text'] },
+  'start-export': { format: 'json', includeDeleted: true, where: { n: 1 }, sort: '-n', fields: ['text'] },
   'start-import': { format: 'csv', content: 'text\na' },
   'exchange-code': { token: 'sample', rtCode: 'sample' },
   'sign-up-developer': { email: 'sample@example.com', password: 'sample-password' },
