@@ -36,7 +36,7 @@ export const effects = {
       second: 'Second number',
       on: 'When a document is',
     },
-    counter: { ref: 'Reference to the document', field: 'Counter in it' },
+    counter: { ref: 'Reference to the document', field: 'Counter in it', change: 'If the reference changes' },
     stock: {
       ref: 'Reference to the product',
       field: 'Stock in it',
@@ -51,6 +51,8 @@ export const effects = {
     updated: 'updated',
     createdOrUpdated: 'created or updated',
     one: 'always 1',
+    movesCount: 'move the count',
+    keepsCount: 'leave the count',
     givesBack: 'give the quantity back',
     keeps: 'keep it',
     user: 'the user who writes',
@@ -70,7 +72,7 @@ export const effects = {
     template: 'This project has no email templates. Create one on the page Mail.',
   },
   counted: (ref: string) =>
-    `It counts documents that are created, deleted or restored from now on, or get another ${ref}. Documents that exist now are not counted.`,
+    `It counts documents that are created, deleted or restored from now on. Documents that already have a ${ref} are not counted.`,
   onSchema: 'Add one on the page Schema.',
   addField: (key: string, type: string, collection: string) => `Add ${key} (${type}) to ${collection}`,
   replaces: (field: string, from: string) => `Users can no longer set ${field}: it always gets the value of ${from}.`,

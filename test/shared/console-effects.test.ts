@@ -148,6 +148,14 @@ describe('a template', () => {
     ],
     [
       'counter',
+      { field: 'stock', change: 'keep' },
+      [
+        { on: 'create', where: has, writes: [count(1)] },
+        { on: 'delete', where: has, writes: [count(-1)] },
+      ],
+    ],
+    [
+      'counter',
       { field: 'stock' },
       [
         { on: 'create', where: has, writes: [count(1)] },

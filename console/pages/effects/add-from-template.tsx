@@ -182,12 +182,14 @@ export const AddFromTemplate = ({ projectId, collection, known, roomFor, onAdd, 
   return (
     <section class="stack" aria-label={texts.add}>
       <h2>{texts.add}</h2>
+      {isFull && <p class="muted">{texts.full}</p>}
       <div class="kinds">
         {templateIds.map((id) => (
           <button
             key={id}
             type="button"
             class="card kind"
+            disabled={isFull}
             onClick={() => {
               chosen.value = id;
             }}
@@ -201,7 +203,6 @@ export const AddFromTemplate = ({ projectId, collection, known, roomFor, onAdd, 
           <span class="muted">{byHandWhat}</span>
         </button>
       </div>
-      {isFull && <p class="muted">{texts.full}</p>}
       {chosen.value && (
         <TemplateDialog
           projectId={projectId}

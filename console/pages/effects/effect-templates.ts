@@ -112,17 +112,22 @@ const counting = (sources: TemplateSources, values: Values): readonly EffectInpu
   const [add, take] = [changing(sources, values, 1), changing(sources, values, -1)];
   const takeOld = { ...take, id: { $stored: ref } };
   const isOther = { [ref]: { $ne: { $stored: ref } } };
+  const follows = values.change !== 'keep';
   if (fieldNamed(sources, ref)?.required) {
-    return [
+    const always: readonly EffectInput[] = [
       { on: 'create', writes: [add] },
       { on: 'delete', writes: [take] },
-      { on: 'update', where: { after: isOther }, writes: [takeOld, add] },
     ];
+    return follows ? [...always, { on: 'update', where: { after: isOther }, writes: [takeOld, add] }] : always;
   }
   const [has, lacks] = [{ [ref]: { $ne: null } }, { [ref]: null }];
-  return [
+  const always: readonly EffectInput[] = [
     { on: 'create', where: has, writes: [add] },
     { on: 'delete', where: has, writes: [take] },
+  ];
+  if (!follows) return always;
+  return [
+    ...always,
     { on: 'update', where: { before: has, after: { $and: [has, isOther] } }, writes: [takeOld, add] },
     { on: 'update', where: { before: lacks, after: has }, writes: [add] },
     { on: 'update', where: { before: has, after: lacks }, writes: [takeOld] },
@@ -186,6 +191,13 @@ const templates: Readonly<Record<TemplateId, Template>> = {
       return [
         { name: 'ref', options: same(refsOf(sources)) },
         { name: 'field', options: same(numbers), start: named(numbers, 'count', 'number') },
+        {
+          name: 'change',
+          options: [
+            ['follow', 'movesCount'],
+            ['keep', 'keepsCount'],
+          ],
+        },
       ];
     },
     make: (sources, values) => counting(sources, values),
