@@ -11,6 +11,7 @@ import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
+import { bodyOf } from '../api/sample.ts';
 import { RefPicker } from '../documents/ref-picker.tsx';
 import { triedRules } from './rule-outcomes.ts';
 import { TryOutcome } from './try-outcome.tsx';
@@ -37,6 +38,17 @@ const objectIn = (field: string, text: string): Record<string, unknown> => {
   throw new Problem(400, { message, errors: [{ field, message }] });
 };
 
+/** A document of the schema, and a change of one field that users may set. */
+const examplesOf = ({ name, schema, rls }: Collection) => {
+  const document = bodyOf({ name, schema, rls, newest: undefined });
+  const isOpen = (key: string) => schema?.find((field) => field.key === key)?.write === undefined;
+  const change = Object.entries(document).find(([key]) => isOpen(key));
+  return {
+    document: JSON.stringify(document),
+    changes: JSON.stringify(change ? Object.fromEntries([change]) : {}),
+  };
+};
+
 /** Shows what a request would return, with or without a user, and the outcome of each part of the rules. */
 export const TryRules = ({ projectId, collection, known }: Props) => {
   // A rejected request names its operation and its user.
@@ -44,8 +56,7 @@ export const TryRules = ({ projectId, collection, known }: Props) => {
   const { draft, set } = useDraft({
     operation: query.operation ?? 'get',
     documentId: '',
-    document: '{}',
-    changes: '{}',
+    ...examplesOf(collection),
   });
   const user = useSignal<ChosenUser | undefined>(query.user ? { id: query.user, name: query.user } : undefined);
   const result = useSignal<(Data<'try-rules'> & { readonly operation: Operation; readonly rls: string }) | undefined>(

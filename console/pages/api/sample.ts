@@ -1,12 +1,12 @@
 import type { ApiExample } from 'basalt:api';
-import { systemFields, type ValueType } from '../../../shared/collections/collection.ts';
+import { type Collection, systemFields, type ValueType } from '../../../shared/collections/collection.ts';
 import type { Data } from '../../api/rows.ts';
 import type { Names } from './code.ts';
 
 /** A collection of the project, and its newest document if there is one. */
 export interface SampledCollection {
   readonly name: string;
-  readonly schema: Data<'get-collection'>['schema'];
+  readonly schema: Collection['schema'] | Data<'get-collection'>['schema'];
   readonly rls: Data<'get-collection'>['rls'];
   readonly newest: Readonly<Record<string, unknown>> | undefined;
 }
@@ -27,7 +27,7 @@ const sampleOf = ({ type, items, fields = [] }: ValueType): unknown => {
 };
 
 /** A sample body: from the schema, otherwise from the newest document, otherwise any JSON. */
-const bodyOf = ({ schema, rls, newest }: SampledCollection): Readonly<Record<string, unknown>> => {
+export const bodyOf = ({ schema, rls, newest }: SampledCollection): Readonly<Record<string, unknown>> => {
   const isOwn = (key: string) => !systemFields.has(key) && !(rls.enabled && key === rls.ownerField);
   if (schema) {
     const fields = schema.filter(({ key }) => isOwn(key));
