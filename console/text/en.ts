@@ -220,6 +220,8 @@ export const en = {
       collection === 'users' ? 'Start of an email, or an id' : 'Part of a text, or an id',
     refEmpty: (collection: string) => `${collection} has no documents yet.`,
     refAdd: 'Add one in a new tab',
+    refMissing: (collection: string) => `The collection ${collection} does not exist yet.`,
+    refCreate: 'Create it in a new tab',
     none: 'No documents yet. Add one here or through the API.',
     noneFit: 'No documents match this filter.',
     new: 'New document',

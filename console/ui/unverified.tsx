@@ -11,7 +11,7 @@ const Asking = ({ otherwise }: { readonly otherwise: ComponentChildren }) => {
   if (!data || data.emailVerified) return otherwise;
   const { email } = data;
   return (
-    <div class="note row">
+    <div class="note row banner">
       <span>{t.account.unverified(email)}</span>
       <Act
         onAct={async () => {

@@ -26,6 +26,20 @@ describe('choosing in the console', () => {
     expect(problems).toEqual([]);
   });
 
+  test('a document of a collection that does not exist yet says so', async () => {
+    const { id, developer } = await newProject([
+      { name: 'products', schema: [{ key: 'maker', type: 'Ref', ref: 'makers' }] },
+    ]);
+    const { page } = await openAs(browser, developer, `/projects/${id}/documents/products?new=1`);
+    await page.getByRole('button', { name: 'Choose' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Choose from makers' });
+    await dialog.getByText('The collection makers does not exist yet.').waitFor();
+    const opening = page.waitForEvent('popup');
+    await dialog.getByRole('link', { name: 'Create it in a new tab' }).click();
+    await (await opening).getByRole('button', { name: 'Create' }).first().waitFor();
+    await page.close();
+  });
+
   test('a document of an empty collection says so, and one is added in a new tab', async () => {
     const schema = [
       { key: 'name', type: 'String' },

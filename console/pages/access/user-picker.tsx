@@ -35,7 +35,11 @@ export const UserSearch = ({
         found={found}
         onChoose={({ id, label }) => onChoose({ id, name: label })}
       />
-      <UsersProblem projectId={projectId} problem={problem} />
+      <UsersProblem
+        projectId={projectId}
+        problem={problem}
+        isEmpty={settled.value === '' && data?.items.length === 0}
+      />
     </>
   );
 };

@@ -68,7 +68,7 @@ const FoundUsers = ({ text, onFound }: Props) => {
     data?.items.map((user) => matchOf(user._id, userName(user))),
     onFound,
   );
-  return <UsersProblem projectId={projectId} problem={problem} />;
+  return <UsersProblem projectId={projectId} problem={problem} isEmpty={text === '' && data?.items.length === 0} />;
 };
 
 interface ListsProps extends Props {
@@ -106,6 +106,15 @@ const FoundDocuments = (props: Props) => {
   const { projectId = '' } = useRoute().params;
   const { collectionName, text } = props;
   const { data, problem } = useQuery('get-collection', { projectId, collectionName }).value;
+  if (problem?.code === 'COLLECTION_NOT_FOUND')
+    return (
+      <p class="small">
+        {t.documents.refMissing(collectionName)}{' '}
+        <a href={`/projects/${projectId}/new-collection`} target="_blank" rel="noopener">
+          {t.documents.refCreate}
+        </a>
+      </p>
+    );
   if (problem) return <ProblemNote problem={problem} />;
   if (!data) return null;
   const rules = enforcedFields(data);

@@ -19,14 +19,26 @@ export const TurnOnAccounts = ({ projectId }: { readonly projectId: string }) =>
   </Act>
 );
 
-/** Why users cannot be listed: user accounts are off, or another error. */
+/** Why there are no users to choose: none exist, user accounts are off, or another error. */
 export const UsersProblem = ({
   projectId,
   problem,
+  isEmpty = false,
 }: {
   readonly projectId: string;
   readonly problem: Problem | undefined;
+  /** The project has no users. */
+  readonly isEmpty?: boolean;
 }) => {
+  if (isEmpty)
+    return (
+      <p class="small">
+        {users.noneYet}{' '}
+        <a href={`/projects/${projectId}/users`} target="_blank" rel="noopener">
+          {t.documents.refAdd}
+        </a>
+      </p>
+    );
   if (problem?.code !== 'COLLECTION_NOT_FOUND') return problem ? <ProblemNote problem={problem} /> : null;
   return (
     <div class="note row">
