@@ -181,29 +181,35 @@ export const parseExpression = (scope: EffectScope, value: unknown): Expression 
   return parseOperation(scope, ...named);
 };
 
-/** The type of what an expression computes; `undefined` if documents decide. */
-const typeOf = (value: Expression): FieldType | undefined => {
+/** The types of fields that can have what an expression computes; `undefined` if documents decide. */
+const typesOf = (value: Expression): readonly FieldType[] | undefined => {
   switch (value.kind) {
     case 'compute':
-      return value.operator === '$concat' || value.operator === '$lower' ? 'String' : 'Number';
+      return value.operator === '$concat' || value.operator === '$lower'
+        ? ['String', 'Date', 'Ref']
+        : ['Number', 'Date'];
     case 'now':
-      return 'Date';
+      return ['Date', 'String'];
     case 'list':
-      return 'Array';
+      return ['Array'];
     case 'object':
-      return 'Object';
+      return ['Object'];
     default:
       return undefined;
   }
 };
 
-/** Throws if the field cannot have the value, so that no write would ever succeed. */
-export const requireFit = ({ at, collection }: EffectScope, key: string, value: Expression): void => {
+/** Throws if a field of the collection cannot have the value, so that no write would ever succeed. */
+export const requireFit = (
+  { at, collection }: Pick<EffectScope, 'at' | 'collection'>,
+  key: string,
+  value: Expression,
+): void => {
   const type = collection.schema?.find((field) => field.key === key)?.type;
   if (!type || (value.kind === 'literal' && value.value === null)) return;
   const isFit =
     value.kind === 'literal'
       ? isScalar(type) && scalarRules[type].fromJson(value.value) !== undefined
-      : (typeOf(value) ?? type) === type;
+      : (typesOf(value)?.includes(type) ?? true);
   if (!isFit) throw invalidEffect(at, `must be ${withArticle(type)}, as the schema of "${collection.name}" says.`);
 };

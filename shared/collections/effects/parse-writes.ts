@@ -4,7 +4,7 @@ import { type Collection, systemFields } from '../collection.ts';
 import { isUsersName } from '../names.ts';
 import { isFieldPath, isUnknownPath } from '../schema/field-path.ts';
 import type { EffectWrite, Expression } from './effect.ts';
-import { below, type EffectScope, invalidEffect, parseExpression } from './parse-expression.ts';
+import { below, type EffectScope, invalidEffect, parseExpression, requireFit } from './parse-expression.ts';
 
 const maxWrites = 5;
 
@@ -103,7 +103,10 @@ const kept = { id: none, document: none, where: ofConditions, changes: ofChanges
 const parsePart = (scope: WriteScope, part: Part, value: unknown): Expression => {
   const { target, ...at } = scope;
   requirePart(scope, part, value);
-  return parseExpression({ ...at, keeps: kept[part] }, value);
+  const expression = parseExpression({ ...at, keeps: kept[part] }, value);
+  const fields = (part === 'document' || part === 'changes') && expression.kind === 'object' ? expression.of : [];
+  for (const [key, each] of fields) requireFit({ at: `${scope.at}.${key}`, collection: target }, key, each);
+  return expression;
 };
 
 const targetOf = (scope: EffectScope, name: unknown): Collection => {

@@ -32,6 +32,18 @@ beforeAll(async () => {
   });
 });
 
+test('times and texts are values of each type that JSON writes as a text', async () => {
+  const made = { title: { $now: 0 }, due: { $concat: ['2026-01-0', '1'] }, total: null };
+  const rls = { enabled: true, mode: 'public-read' };
+  const effects = [{ on: 'create', set: made }];
+  expect(await collections('POST', '', { name: 'timed', schema, rls, effects })).toMatchObject({ status: 201 });
+  const { status, body } = await project.api('POST', '/api/data/timed', { body: {} });
+  expect([status, body]).toMatchObject([
+    201,
+    { title: expect.stringMatching(/^\d{4}-.*Z$/) as unknown, due: '2026-01-01T00:00:00.000Z', total: null },
+  ]);
+});
+
 test('a collection shows its effects as they were sent, an edit replaces them, and an empty list ends them', async () => {
   const rls = { enabled: true, mode: 'public-read' };
   const made = await collections('POST', '', { name: 'shown', schema, rls, effects: [copied] });
@@ -153,6 +165,12 @@ describe('400 INVALID_EFFECT', () => {
       [{ on, writes: [update({ price: { $stored: 'price' } })] }],
       'effects.0.writes.0.changes.price',
     ],
+    [
+      'a text for a Number of a document to insert',
+      [{ on, writes: [{ op: 'insert', collection, document: { weight: 'x' } }] }],
+      'effects.0.writes.0.document.weight',
+    ],
+    ['a text for a Number to change', [{ on, writes: [update({ weight: 'x' })] }], 'effects.0.writes.0.changes.weight'],
     ['an empty set beside mail', [{ on, set: {}, mail }], 'effects.0.set'],
     ['a mail that is no object', [{ on, mail: 'x' }], 'effects.0.mail'],
     ['a mail without a template', [{ on, mail: { to } }], 'effects.0.mail.template'],
