@@ -15,11 +15,11 @@ import {
   type FilledTemplate,
   fillTemplate,
   type TemplateId,
-  type TemplateSources,
   templateIds,
   unbounded,
   type Values,
 } from './effect-templates.ts';
+import type { TemplateSources } from './template-sources.ts';
 
 interface Props {
   readonly projectId: string;

@@ -1,20 +1,24 @@
-import { type Collection, type EffectInput, type Field, ownerFieldOf } from '../../../shared/collections/collection.ts';
+import type { Collection, EffectInput, Field } from '../../../shared/collections/collection.ts';
+import {
+  copied,
+  fieldNamed,
+  fieldsOf,
+  named,
+  type Option,
+  pathsOf,
+  receiversOf,
+  refsOf,
+  same,
+  schemaOf,
+  type TemplateSources,
+  targetOf,
+} from './template-sources.ts';
 
 /** The templates of effects, in the order of the page. */
 export const templateIds = ['copy', 'total', 'counter', 'stock', 'mail', 'at'] as const;
 export type TemplateId = (typeof templateIds)[number];
 
-/** What a template needs from the project. */
-export interface TemplateSources {
-  readonly collection: Collection;
-  readonly known: readonly Collection[];
-  /** Names or keys of email templates. */
-  readonly mails: readonly string[];
-}
-
 export type Values = Readonly<Record<string, string>>;
-type Option = readonly [value: string, label: string];
-
 /** A question of a template. One without options takes a typed value. */
 interface Question {
   readonly name: string;
@@ -24,36 +28,7 @@ interface Question {
   readonly type?: 'email';
 }
 
-const same = (names: readonly string[]): readonly Option[] => names.map((name) => [name, name]);
-
-const schemaOf = ({ schema, rls }: Collection): readonly Field[] =>
-  (schema ?? []).filter(({ key }) => key !== ownerFieldOf(rls));
-
-const targetOf = ({ collection, known }: TemplateSources, ref: string | undefined): Collection | undefined => {
-  const field = schemaOf(collection).find(({ key, type }) => key === ref && type === 'Ref');
-  return known.find(({ name }) => name === field?.ref);
-};
-
-/** Ref fields whose documents effects may write. */
-const refsOf = ({ collection, known }: TemplateSources): readonly string[] =>
-  schemaOf(collection).flatMap(({ key, type, ref }) =>
-    type === 'Ref' && ref !== 'users' && known.some(({ name }) => name === ref) ? [key] : [],
-  );
-
-const fieldsOf = (collection: Collection | undefined, ...types: readonly Field['type'][]): readonly string[] =>
-  collection ? schemaOf(collection).flatMap(({ key, type }) => (types.includes(type) ? [key] : [])) : [];
-
-/** The first path whose last part has one of the words in its name. */
-const named = (paths: readonly string[], ...words: readonly string[]): string | undefined =>
-  words.flatMap((word) => paths.filter((path) => path.split('.').at(-1)?.toLowerCase().includes(word)))[0];
-
 const quantities = ['quantity', 'qty', 'amount', 'count', 'number'] as const;
-
-/** Paths of values: own fields, and those of documents that Refs lead to. */
-const pathsOf = (sources: TemplateSources, type: Field['type']): readonly string[] => [
-  ...fieldsOf(sources.collection, type),
-  ...refsOf(sources).flatMap((ref) => fieldsOf(targetOf(sources, ref), type).map((field) => `${ref}.${field}`)),
-];
 
 const events: readonly Option[] = [
   ['create', 'created'],
@@ -66,30 +41,6 @@ const mailEvents: readonly Option[] = [
 ];
 
 const onOf = ({ on = 'create' }: Values): unknown => (on.includes(' ') ? on.split(' ') : on);
-
-/** The fields of documents that Refs lead to, and the own fields that can take their value. */
-const copied = (sources: TemplateSources): readonly (readonly [path: string, key: string, into: readonly string[]])[] =>
-  refsOf(sources).flatMap((ref) => {
-    const target = targetOf(sources, ref);
-    return (target ? schemaOf(target) : []).map(({ key, ...from }) => {
-      const fits = (to: Field) =>
-        to.type === from.type && to.ref === from.ref && to.items?.type === from.items?.type && to.key !== ref;
-      const into = schemaOf(sources.collection).filter(fits);
-      return [`${ref}.${key}`, key, into.map((to) => to.key)] as const;
-    });
-  });
-
-/** The receivers of an email: the caller, users whose id a field has, and addresses in fields. */
-const receiversOf = ({ collection }: TemplateSources): readonly Option[] => {
-  const owner = ownerFieldOf(collection.rls);
-  const users = schemaOf(collection).flatMap(({ key, type, ref }) => (type === 'Ref' && ref === 'users' ? [key] : []));
-  return [
-    ['user', 'user'],
-    ...[...(owner ? [owner] : []), ...users].map((field): Option => [`emailOf ${field}`, `emailOf ${field}`]),
-    ...fieldsOf(collection, 'String').map((field): Option => [`doc ${field}`, `doc ${field}`]),
-    ['address', 'address'],
-  ];
-};
 
 const toOf = ({ to = 'user', address = '' }: Values): unknown => {
   const [kind, field = ''] = to.split(' ');
@@ -139,9 +90,6 @@ interface Template {
   readonly questions: (sources: TemplateSources, values: Values) => readonly Question[];
   readonly make: (sources: TemplateSources, values: Values) => readonly EffectInput[];
 }
-
-const fieldNamed = ({ collection }: TemplateSources, name: string | undefined): Field | undefined =>
-  schemaOf(collection).find(({ key }) => key === name);
 
 /** A typed value as one of the field's type. The service rejects a text that is no number. */
 const literalOf = (field: Field | undefined, text: string): unknown => {
