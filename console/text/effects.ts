@@ -72,7 +72,7 @@ export const effects = {
     template: 'This project has no email templates. Create one on the page Mail.',
   },
   counted: (ref: string) =>
-    `It counts documents that are created, deleted or restored from now on. Documents that already have a ${ref} are not counted.`,
+    `It counts documents that are created, deleted or restored from now on. Documents that already have a ${ref} are not counted, so set the counters to their numbers first.`,
   onSchema: 'Add one on the page Schema.',
   addField: (key: string, type: string, collection: string) => `Add ${key} (${type}) to ${collection}`,
   replaces: (field: string, from: string) => `Users can no longer set ${field}: it always gets the value of ${from}.`,

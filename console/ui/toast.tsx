@@ -18,14 +18,14 @@ const remove = (id: number): void => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 };
 
-/** Whether a reader is at them, by pointer or by keyboard: none goes then. */
+/** Whether the pointer or the focus is on a message. Then none disappears. */
 const isAttended = (): boolean => document.querySelector('.toasts:is(:hover, :focus-within)') !== null;
 
 const removeLater = (id: number): void => {
   setTimeout(() => (isAttended() ? removeLater(id) : remove(id)), shownMs);
 };
 
-/** Says what was done, for ten seconds, with the way back where there is one, and a link to what comes next. */
+/** Shows for ten seconds what was done. `undo` takes it back, and `next` is a link to the next step. */
 export const say = (text: string, undo?: () => void, next?: Place): void => {
   count += 1;
   const id = count;

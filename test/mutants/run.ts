@@ -115,7 +115,7 @@ export class Laboratory {
   ): Promise<void> {
     writeFileSync(this.#in('order'), JSON.stringify(order));
     let left = files;
-    // A mutant that blocks its process ends a run, and the next one goes on with the same file.
+    // A mutant that blocks its process ends a run. The next run continues with the same file.
     for (let stops = 0; left.length > 0 && stops < 100 && performance.now() < until; stops++) {
       const failed = await this.#run(left, until, watch);
       const last = this.entries.at(-1);

@@ -80,7 +80,7 @@ const valueIn = ({ key, type }: ShownField, text: string): unknown => {
   if (json === 'string') return text;
   if (json === 'boolean') return text === 'true';
   if (json !== 'number') return parseJsonValue(text);
-  // As in a file with tabs: no comma separates columns, so that 2,5 has decimals.
+  // Read like a cell of a file with tabs, in which 2,5 has a decimal comma.
   const plain = plainNumber(key, text, '\t');
   const value = /^-?[\d.]/.test(plain) ? Number(plain) : Number.NaN;
   if (!Number.isFinite(value)) throw new Error(`${key} must be ${withArticle(type)}, for example 2.5`);

@@ -128,7 +128,7 @@ export const Documents = () => {
             label={isSearchable ? rows.search.words : rows.search.byId}
             words={query.search ?? ''}
             onSearch={(search) => {
-              // An id finds its document whatever the filter shows.
+              // An id finds its document, even if the filter hides it.
               if (isId(search)) go({ ...changesFor(query, []), where: JSON.stringify({ _id: search }), ...none });
               else if (isSearchable || search === '') go({ search, page: undefined });
               else say(rows.search.notSearchable);

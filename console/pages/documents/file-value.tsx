@@ -7,7 +7,8 @@ import { isPicture, type StoredFile, thumb, useAddresses } from '../files/links.
 export const maxPages = 10;
 
 /**
- * A small picture of a file; nothing if it is no picture or is in the project's own bucket, which pages do not load.
+ * A small picture of a file. Shows nothing if the file is not a picture, or is in the project's own bucket, from which
+ * pages load no files.
  * A private one needs a request of its own for a signed link, and so `signs`, which lists leave out.
  */
 export const FileThumb = ({ file, signs = false }: { readonly file: StoredFile; readonly signs?: boolean }) => {

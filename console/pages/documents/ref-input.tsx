@@ -14,7 +14,7 @@ const Floating = ({ of, children }: { readonly of: HTMLElement; readonly childre
     if (box.current) showBeside(box.current, of);
   });
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: what is clicked are the options inside.
+    // biome-ignore lint/a11y/noStaticElementInteractions: the options inside take the clicks.
     <div
       ref={box}
       class="menu suggestions"
@@ -55,7 +55,7 @@ export const RefInput = ({ collectionName, text, onType, common }: Props) => {
     if (event.isComposing) return;
     if (!isOpen.peek()) {
       if (event.key !== 'ArrowDown') return;
-      // The present value is to be replaced.
+      // Typing replaces the present value.
       typed.value = isId(text) ? '' : text;
       show(true);
     } else if (event.key === 'Escape') {

@@ -55,7 +55,7 @@ const matchOf = (id: string, label: string): Match => ({
 
 /** Passes on what a request has found. */
 const useFound = (found: readonly Match[] | undefined, onFound: Props['onFound']): void => {
-  // The list of matches is a new one at each drawing.
+  // Each render creates a new list, so its texts are compared.
   const ids = found?.map(({ id, label }) => `${id} ${label}`).join('\n');
   useEffect(() => onFound(found), [ids]);
 };

@@ -23,7 +23,7 @@ export class UploadQueue {
   readonly uploads: Signal<readonly Upload[]> = signal([]);
   /** The number of finished uploads. The list of files reloads with each. */
   readonly arrived: Signal<number> = signal(0);
-  /** Of the files that are added next. */
+  /** The visibility of the files that are added next. */
   readonly visibility: Signal<Visibility> = signal('public');
   #reported = 0;
   readonly #projectId: string;

@@ -50,7 +50,7 @@ const settings: Readonly<Record<string, Setting>> = {
   HOSTED_FILES_ONLY: 'connections',
 };
 
-/** What to send instead, and where it is found. */
+/** What to send instead, and the page that has it. */
 const sent: Readonly<Record<string, readonly (readonly [below: string, label: string])[]>> = {
   RLS_REQUIRED: [
     ['/settings/keys', t.requests.sendSecret],

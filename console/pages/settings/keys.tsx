@@ -17,7 +17,7 @@ type KeyType = 'publishable' | 'secret';
 
 const maxGraceHours = 168;
 
-/** Until when the old key works. */
+/** The time until which the old key works. */
 const OldKey = ({ until, none }: { readonly until: number; readonly none: string }) => (
   <p role="status">
     {until <= Date.now() ? (

@@ -29,7 +29,7 @@ export const UserChangesBody = v.pipe(
   }),
 );
 
-/** The most ids in one request, which a page can show. */
+/** The maximum number of ids in one request. A page shows as many users. */
 const maxIds = 100;
 const idsMessage = `must be at most ${maxIds} user ids, separated by commas`;
 const idsPattern = new RegExp(`^[0-9a-f]{24}(,[0-9a-f]{24}){0,${maxIds - 1}}$`, 'i');

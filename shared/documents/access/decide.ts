@@ -85,7 +85,7 @@ const plain = (value: unknown): unknown => {
   return value;
 };
 
-/** Equality as in MongoDB, where a missing value equals `null`. */
+/** Equality as in MongoDB: a missing value equals `null`. */
 const areEqual = (one: unknown, other: unknown): boolean => {
   if (one === undefined || one === null) return other === undefined || other === null;
   if (one instanceof ObjectId || other instanceof ObjectId) {

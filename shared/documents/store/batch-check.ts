@@ -28,7 +28,7 @@ import { sizeOf } from './validate.ts';
 interface Preview {
   /** Written by the batch. */
   readonly written: Map<string, Document>;
-  /** Stored; `null` if there is none. */
+  /** Stored documents; `null` for those that do not exist. */
   readonly stored: Map<string, Document | null>;
   /** Not known, because other documents decide about a write. */
   readonly unknown: Set<string>;

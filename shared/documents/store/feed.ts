@@ -141,7 +141,7 @@ export const findMoved = async (project: Project, collection: Collection, positi
   return { moved, places, more: places.length === limit };
 };
 
-/** Where a feed begins. */
+/** The first position of a feed. */
 export const beginOf = ({ from }: Feed): FeedPosition => ({
   after: before(Math.floor(from.getTime() / 1000)),
   shown: [],

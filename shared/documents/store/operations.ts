@@ -33,7 +33,7 @@ export type FieldOperation =
     }
   | { readonly operator: '$unset'; readonly path: string };
 
-/** Equality as in MongoDB, where the order of names matters. */
+/** Equality as in MongoDB: the order of names matters. */
 export const isEqual = (one: unknown, other: unknown): boolean => {
   if (one instanceof ObjectId) return other instanceof ObjectId && one.equals(other);
   if (one instanceof Date) return other instanceof Date && one.getTime() === other.getTime();
