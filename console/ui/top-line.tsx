@@ -33,7 +33,7 @@ export const TopLine = ({ projectId, onGo }: { readonly projectId: string | unde
     {projectId && <ProjectMenu projectId={projectId} />}
     <span class="grow" />
     <button type="button" class="button plain" onClick={onGo}>
-      <span class="wide-only">{t.palette.title}</span> <kbd>{keyText('palette')}</kbd>
+      {t.palette.title} <kbd class="wide-only">{keyText('palette')}</kbd>
     </button>
     <Menu title={t.account.title} label={<>{developer.value?.email.split('@')[0]} ▾</>}>
       <a href="/account">{t.account.title}</a>
