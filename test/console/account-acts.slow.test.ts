@@ -27,7 +27,7 @@ describe('developer account in the console', () => {
     await page.getByRole('button', { name: 'Send again' }).click();
     await page.getByRole('status').getByText(email).waitFor();
     await page.goto(urlOf('/account'));
-    await page.getByRole('main').getByText(`${email} `).waitFor();
+    await page.getByRole('main').getByText(`${email} free`, { exact: true }).waitFor();
     await page.getByText('You need it to invite others').waitFor();
     expect(problems).toEqual([]);
   });
