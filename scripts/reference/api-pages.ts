@@ -121,7 +121,13 @@ const statusOf = ({ response: { status, orCreated } }: NamedRoute): string => {
 const addressOf = (route: NamedRoute): string =>
   `\`${methodsOf(route).join(' ')} ${route.path.replace(`${project}/`, '…/').replaceAll(/\{(\w+)\}/g, ':$1')}\``;
 
-const entry = (route: NamedRoute, known: ReadonlySet<string>): string => {
+/** Areas whose routes show a body: names of fields alone do not explain schemas, rules, effects and roles. */
+const areasWithExamples: ReadonlySet<string> = new Set(['dashboard/members', 'dashboard/collections']);
+
+const exampleOf = ({ example }: NamedRoute): string =>
+  example?.body === undefined ? '' : `\`${JSON.stringify(example.body)}\``;
+
+const entry = (route: NamedRoute, area: string, known: ReadonlySet<string>): string => {
   const body = route.body && jsonSchemaOf(route.body);
   const paging = route.access === 'developer' ? ['page', 'limit'] : [];
   const key = route.repeats === undefined ? '' : ' · `Idempotency-Key`';
@@ -133,6 +139,7 @@ ${addressOf(route)} · ${callerOf(route)}${statusOf(route)}${key}
 ${[
   line('Query', route.query ? fieldsOf(jsonSchemaOf(route.query), paging) : ''),
   line('Body', body ? fieldsOf(body) || (body.type === 'array' ? 'a list' : 'an object') : ''),
+  line('Example', areasWithExamples.has(area) ? exampleOf(route) : ''),
   line('Errors', spanOf(codesOf(route, known))),
 ].join('')}`.trimEnd();
 };
@@ -188,7 +195,7 @@ const sectionOf = (area: string, heading: string, ofEveryRoute: ReadonlySet<stri
       : [];
   const known = new Set([...ofEveryRoute, ...shared]);
   const intro = shared.length > 0 ? `\nErrors of all these routes: ${spanOf(withoutFamilies(shared))}\n` : '';
-  return `\n## ${heading}\n${intro}${routes.map((route) => `${entry(route, known)}\n`).join('')}${twinList(area, repeated)}`;
+  return `\n## ${heading}\n${intro}${routes.map((route) => `${entry(route, area, known)}\n`).join('')}${twinList(area, repeated)}`;
 };
 
 /** The areas that a page shows, for the test that none is missing. */
