@@ -124,8 +124,13 @@ const addressOf = (route: NamedRoute): string =>
 /** Areas whose routes show a body: names of fields alone do not explain schemas, rules, effects and roles. */
 const areasWithExamples: ReadonlySet<string> = new Set(['dashboard/members', 'dashboard/collections']);
 
-const exampleOf = ({ example }: NamedRoute): string =>
-  example?.body === undefined ? '' : `\`${JSON.stringify(example.body)}\``;
+/** Longer bodies are in the OpenAPI description. */
+const maxExampleLength = 160;
+
+const exampleOf = ({ example }: NamedRoute): string => {
+  const text = JSON.stringify(example?.body) ?? '';
+  return text === '' || text.length > maxExampleLength ? '' : `\`${text}\``;
+};
 
 const entry = (route: NamedRoute, area: string, known: ReadonlySet<string>): string => {
   const body = route.body && jsonSchemaOf(route.body);
