@@ -128,6 +128,22 @@ const ownTests = (node: RuleNode): readonly RuleComparison[] | undefined => {
   return tests.length === parts.length ? tests : undefined;
 };
 
+/**
+ * A rule without constants, for the documents for which it is true, or if `wanted` is `false`, false. What remains of
+ * the operators of one element can be the argument of `$elemMatch`.
+ */
+const withoutConstants = (node: RuleNode, wanted: boolean): RuleNode => {
+  if (node.kind !== 'all' && node.kind !== 'any') return node;
+  const parts = node.of.map((part) => withoutConstants(part, wanted));
+  const isWanted = (part: RuleNode) => part.kind === 'constant' && part.outcome === wanted;
+  const isOther = (part: RuleNode) => part.kind === 'constant' && part.outcome !== wanted;
+  const [decides, isNeutral] = (node.kind === 'all') === wanted ? [isOther, isWanted] : [isWanted, isOther];
+  const [first, ...rest] = parts.filter((part) => !isNeutral(part));
+  return (
+    parts.find(decides) ?? (first && rest.length === 0 ? first : { ...node, of: first ? [first, ...rest] : parts })
+  );
+};
+
 /** The argument of `$elemMatch`; `true` or `false` if it does not depend on the element. */
 const elementTest = (node: RuleNode, user: JsonObject | undefined, wanted: boolean): MongoDocument | boolean => {
   const tests = ownTests(node);
@@ -137,7 +153,8 @@ const elementTest = (node: RuleNode, user: JsonObject | undefined, wanted: boole
 };
 
 /** Every element fulfils the condition if there is none that does not. An element for which it is unknown does not. */
-const everyElement = (path: string, where: RuleNode, user: JsonObject | undefined, wanted: boolean): Filtered => {
+const everyElement = (path: string, rule: RuleNode, user: JsonObject | undefined, wanted: boolean): Filtered => {
+  const where = withoutConstants(rule, wanted);
   const isArray: Condition = { [path]: { $type: 'array' } };
   if (wanted) {
     const met = elementTest(where, user, true);

@@ -26,6 +26,14 @@ const cases: Readonly<Record<string, readonly [rule: object, visible: readonly s
     { state: { $in: blocked({ $or: [isEditor, { state: 'blocked' }] }) } },
     ['blocked'],
   ],
+  'a caller in $from for every element': [
+    { states: { $every: { $in: blocked({ $or: [isEditor, { state: 'blocked' }] }) } } },
+    ['blocked'],
+  ],
+  'a caller in $from for not every element': [
+    { $not: { states: { $every: { $nin: blocked({ $or: [isEditor, { state: 'blocked' }] }), $ne: 'open' } } } },
+    ['blocked', 'none', 'open'],
+  ],
 };
 
 let project: UsersProject;
@@ -61,13 +69,14 @@ test.each(Object.entries(cases))('lists and gets show the same documents for %s'
     name,
     schema: [
       { key: 'state', type: 'String' },
+      { key: 'states', type: 'Array', items: { type: 'String' } },
       { key: 'post', type: 'Ref', ref: 'posts' },
     ],
     rls: { enabled: true, mode: 'rules', rules: { read } },
   });
   const ids = new Map<string, string>();
   for (const state of ['open', 'blocked'])
-    ids.set(await insert(name, { state, post: await insert('posts', { state }) }), state);
+    ids.set(await insert(name, { state, states: [state], post: await insert('posts', { state }) }), state);
   ids.set(await insert(name, {}), 'none');
   for (const [who, options] of callers) {
     const listed = await project.api<{ data: { items: { _id: string }[] } }>('GET', `/api/data/${name}`, options);
