@@ -45,15 +45,21 @@ export const wholeAt = (value: unknown, path: string): unknown =>
     return isJsonObject(at) && Object.hasOwn(at, segment) ? at[segment] : undefined;
   }, value);
 
-/** The value at a path in a MongoDB expression: through an array, the values of its elements. */
-const expressionAt = (value: unknown, segments: readonly string[]): unknown => {
+/**
+ * The value at a path in a MongoDB expression: through an array, the values of its elements. MongoDB knows no positions
+ * there; with `positions` they lead to one element.
+ */
+const expressionAt = (value: unknown, segments: readonly string[], positions = false): unknown => {
   const [segment, ...rest] = segments;
   if (segment === undefined) return value;
   if (Array.isArray(value)) {
+    if (positions && isPosition(segment)) return expressionAt(value[Number(segment)], rest, true);
     const inner = value.filter((each) => Array.isArray(each) || isJsonObject(each));
-    return inner.map((each) => expressionAt(each, segments)).filter((each) => each !== undefined);
+    return inner.map((each) => expressionAt(each, segments, positions)).filter((each) => each !== undefined);
   }
-  return isJsonObject(value) && Object.hasOwn(value, segment) ? expressionAt(value[segment], rest) : undefined;
+  return isJsonObject(value) && Object.hasOwn(value, segment)
+    ? expressionAt(value[segment], rest, positions)
+    : undefined;
 };
 
 /** Whether there is an array at a path or on the way to it. */
@@ -183,7 +189,7 @@ const holdsWhole = ({ operator }: RuleComparison, value: unknown, other: unknown
 
 /** The value of `$stored`; `false` if `adds` names an element that is there, or `removes` one that is not. */
 const storedValue = (operand: Extract<Operand, { kind: 'stored' }>, stored: JsonObject): unknown => {
-  const value = wholeAt(stored, operand.path);
+  const value = expressionAt(stored, operand.path.split('.'), true);
   if (operand.plus !== undefined) {
     return value === undefined || value === null || typeof value === 'number' ? (value ?? 0) + operand.plus : false;
   }
@@ -199,7 +205,7 @@ const storedValue = (operand: Extract<Operand, { kind: 'stored' }>, stored: Json
 
 const decideWhole = (node: RuleComparison, subject: Subject): Outcome => {
   const { operand } = node;
-  const value = expressionAt(subject.document, node.path.split('.'));
+  const value = expressionAt(subject.document, node.path.split('.'), operand.kind === 'stored');
   if (operand.kind === 'doc') {
     const other = expressionAt(subject.document, operand.path.split('.'));
     if (other === undefined || other === null) return 'unknown';
