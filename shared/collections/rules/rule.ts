@@ -176,9 +176,8 @@ const possibleWithoutUser = (node: RuleNode): { readonly true: boolean; readonly
       return { true: isKnown, false: isKnown };
     }
     case 'elements':
-      return node.every
-        ? { ...possibleWithoutUser(node.where), true: true }
-        : { ...possibleWithoutUser(node.where), false: true };
+      // An empty array fulfils `$every`. Without an array both are false.
+      return { true: node.every || possibleWithoutUser(node.where).true, false: true };
     case 'ref':
       return { true: possibleWithoutUser(node.where).true, false: true };
     case 'stored':
