@@ -1,0 +1,76 @@
+import { type Document as MongoDocument, ObjectId } from 'mongodb';
+import type { Collection, RowSecurity } from '../../../../shared/collections/collection.ts';
+import type { RulesInput } from '../../../../shared/collections/rules/rule.ts';
+import { AppError } from '../../../../shared/core/errors.ts';
+import type { AccessContext } from '../../../../shared/documents/access/access.ts';
+import type { JsonObject } from '../../../../shared/documents/document.ts';
+import type { Caller } from '../../../../shared/projects/project.ts';
+import { free, typed, users } from '../../../support/data/rules.ts';
+import { type MemoryDatabase, memory } from '../../../support/fixtures/memory-database.ts';
+import { projectWithKey } from '../../accounts/project.ts';
+
+process.env.ENCRYPTION_KEY = Buffer.alloc(32, 1).toString('base64');
+
+export const project = await projectWithKey('e'.repeat(24));
+
+/** A user as `callers` has it, as the database stores it. One without fields is deleted. */
+const storedUser = ({ _id, isAnonymous, ...rest }: JsonObject): readonly MongoDocument[] =>
+  isAnonymous === undefined
+    ? []
+    : [{ ...rest, _id: new ObjectId(String(_id)), ...(isAnonymous === true && { _signIn: { anonymous: 1 } }) }];
+
+/** Fills the database of the project: documents, the caller's record, and the records of the collections. */
+export const fill = (
+  documents: Readonly<Record<string, readonly MongoDocument[]>>,
+  user?: JsonObject,
+  collections: readonly Collection[] = [typed, free, users],
+): MemoryDatabase => {
+  memory.collections.clear();
+  memory.sent.length = 0;
+  for (const [name, all] of Object.entries(documents)) memory.collections.set(name, all);
+  if (user) memory.collections.set('users', storedUser(user));
+  const records = collections.map((each) => ({ ...each, projectId: new ObjectId(project.id), state: 'active' }));
+  memory.collections.set('collections', records);
+  return memory;
+};
+
+/** The caller of a request with the publishable key. */
+export const callerOf = (user: JsonObject | undefined, rest: Partial<Caller> = {}): Caller => ({
+  kind: 'publishable',
+  ...(user && { userId: String(user._id) }),
+  ...rest,
+});
+
+export const secret: Caller = { kind: 'secret' };
+
+/** Access to a collection with these rules. */
+export const underRules = (
+  rules: RulesInput,
+  caller: Caller,
+  rls: Partial<RowSecurity> = {},
+  collection: Collection = typed,
+): AccessContext => ({
+  project,
+  caller,
+  collection: { ...collection, rls: { ...collection.rls, rules, ...rls } },
+});
+
+/** Access to a collection in a fixed mode, owned by `userId`. */
+export const inMode = (caller: Caller, rls: Partial<RowSecurity>, collection: Collection = typed): AccessContext => ({
+  project,
+  caller,
+  collection: {
+    ...collection,
+    rls: { enabled: true, mode: 'public-read', ownerField: 'userId', trash: 'everyone', requires: 'none', ...rls },
+  },
+});
+
+/** The code of the error, or the text that the result is, or 'done'. */
+export const codeOf = (result: Promise<unknown>): Promise<string> =>
+  result.then(
+    (value) => (typeof value === 'string' ? value : 'done'),
+    (error: unknown) => {
+      if (error instanceof AppError) return error.code;
+      throw error;
+    },
+  );
