@@ -76,8 +76,6 @@ interface Claim {
   readonly block: number;
 }
 
-const rememberedSources = 10_000;
-
 const startOf = (now: number): number => now - (now % windowSeconds);
 const resetOf = (now: number): number => windowSeconds - (now % windowSeconds);
 
@@ -118,11 +116,16 @@ export class RateCounter {
   readonly #sources = new Map<string, Counted>();
   /** Time until which some source is rejected; before the first rejection no source needs a look-up. */
   #refusesUntil = 0;
+  readonly #maxSources: number;
+
+  constructor(maxSources = 10_000) {
+    this.#maxSources = maxSources;
+  }
 
   #countedOf(source: string, start: number): Counted {
     const known = this.#sources.get(source);
     if (known?.start === start) return known;
-    if (!known && this.#sources.size >= rememberedSources) this.#forgetOthers(start);
+    if (!known && this.#sources.size >= this.#maxSources) this.#forgetOthers(start);
     const counted: Counted = { start, grants: new Map(), over: new Set() };
     this.#sources.set(source, counted);
     return counted;
@@ -131,7 +134,7 @@ export class RateCounter {
   /** Drops past windows; if that is not enough, everything, so that its sources are counted in the table again. */
   #forgetOthers(start: number): void {
     for (const [source, counted] of this.#sources) if (counted.start !== start) this.#sources.delete(source);
-    if (this.#sources.size >= rememberedSources) this.#sources.clear();
+    if (this.#sources.size >= this.#maxSources) this.#sources.clear();
   }
 
   /** Takes one request from each grant; returns the windows whose grant is empty. */

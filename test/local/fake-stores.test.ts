@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { ServiceError } from '../../shared/persistence/aws-client.ts';
 import { onTable } from '../../shared/persistence/dynamo.ts';
 import { onControl } from '../../shared/persistence/mongo.ts';
-import { FakeCollection } from '../schedules/fake-records.ts';
 import { FakeTable } from '../schedules/fake-table.ts';
+import { FakeCollection } from '../support/fixtures/fake-collection.ts';
 
 // The simulator's stores must do what the real ones do: the same random operations have the same results.
 

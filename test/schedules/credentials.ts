@@ -10,7 +10,8 @@ import {
 import { startSession } from '../../shared/accounts/refresh-sessions.ts';
 import { type SessionScope, sessionKey } from '../../shared/accounts/sessions.ts';
 import { projectScope } from '../../shared/persistence/item-keys.ts';
-import { FakeCollection, recordsIn } from './fake-records.ts';
+import { FakeCollection } from '../support/fixtures/fake-collection.ts';
+import { recordsIn } from './fake-records.ts';
 import { model } from './model.ts';
 import { unknownOf, type World } from './world.ts';
 

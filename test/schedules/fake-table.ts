@@ -27,6 +27,16 @@ const keyOf = (key: Attributes): string => `${textOf(key.pk)}\n${textOf(key.sk)}
 const pick = (item: Attributes, names: readonly string[]): Attributes =>
   Object.fromEntries(names.flatMap((name) => (item[name] === undefined ? [] : [[name, item[name]]])));
 
+const expressionsOf = (write: Write & { readonly KeyConditionExpression?: string }): string =>
+  [write.ConditionExpression, write.UpdateExpression, write.KeyConditionExpression].join(' ');
+
+/** DynamoDB rejects values without a use, and uses without a value. */
+const requireValues = (write: Write): void => {
+  const used = new Set(expressionsOf(write).match(/:\w+/g));
+  const given = Object.keys(write.ExpressionAttributeValues ?? {});
+  if (used.size !== given.length || given.some((name) => !used.has(name))) throw new InvalidExpression();
+};
+
 const contextOf = (item: Attributes | undefined, write: Write) => ({
   item,
   names: write.ExpressionAttributeNames ?? {},
@@ -72,6 +82,7 @@ export class FakeTable {
   }
 
   #write(kind: Kind, write: Write) {
+    requireValues(write);
     const key = keyOf(write.Key ?? write.Item ?? {});
     const before = this.#items.get(key);
     if (!holds(write.ConditionExpression, contextOf(before, write))) {
@@ -89,6 +100,7 @@ export class FakeTable {
     const parts = TransactItems.map((part) => {
       const [kind = 'Put'] = Object.keys(part) as Kind[];
       const write = part[kind] ?? {};
+      requireValues(write);
       const key = keyOf(write.Key ?? write.Item ?? {});
       return { kind, write, key, before: this.#items.get(key) };
     });

@@ -9,6 +9,7 @@ const webm = bytesOf('1a45dfa39f4286810142f7810142f2810442f381084282847765626d42
 const opus = Buffer.concat([Buffer.from('OggS'), bytesOf('0002', 22), Buffer.from('OpusHead'), bytesOf('')]);
 const avi = Buffer.concat([Buffer.from('RIFF\0\0\0\0AVI LIST'), bytesOf('')]);
 const compound = bytesOf('d0cf11e0a1b11ae1', 600);
+const zip = bytesOf('504b0304140000000000000000000000000000000000000000000100000061');
 const png = bytesOf('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000a49444154');
 
 describe('an accepted content type', () => {
@@ -37,6 +38,8 @@ describe('an accepted content type', () => {
     ['a document of an older kind', 'application/msword', compound],
     ['a table of an older kind', 'application/vnd.ms-excel', compound],
     ['anything as bytes', 'application/octet-stream', png],
+    ['text, which has no signature', 'text/plain', 'hello'],
+    ['a document that begins as a zip does', 'application/vnd.oasis.opendocument.text', zip],
   ])('%s', async (_what, contentType, content) => {
     await expect(requireDeclaredType(contentType, Buffer.from(content))).resolves.toBeUndefined();
   });
@@ -46,6 +49,7 @@ describe('400 CONTENT_TYPE_MISMATCH', () => {
   test.each([
     ['a picture as text', 'text/csv', png],
     ['a picture as SVG', 'image/svg+xml', png],
+    ['a picture as a document', 'application/vnd.ms-excel', png],
     ['a program as text', 'text/plain', bytesOf('4d5a9000')],
     [
       'a document as text, with bytes that no text has',

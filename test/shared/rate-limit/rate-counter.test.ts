@@ -87,25 +87,53 @@ describe('a window', () => {
   });
 });
 
-describe('a process that knows 10,000 sources', () => {
-  const known = async (counter: RateCounter, first: number, count: number): Promise<void> => {
-    for (let at = first; at < first + count; at++) await counter.count(`source ${at}`, [windowOf(1)]);
+describe('a process that may know 3 sources', () => {
+  const known = async (counter: RateCounter, ...sources: readonly string[]): Promise<void> => {
+    for (const source of sources) await counter.count(source, [windowOf(10)]);
   };
+  /** Makes `ip` one of the sources: this process knows it to be over its limit. */
+  const over = async (counter: RateCounter) => expect(await admitted(2, counter, windowOf(1))).toEqual([0, 'over']);
   const isKnown = (counter: RateCounter) => counter.refusal(ip, [windowOf(1)]) !== undefined;
 
-  test('forgets those of past windows first, and all when there are too many of this window', async () => {
-    const counter = new RateCounter();
-    vi.mocked(JsonClient.prototype.send).mockResolvedValue({ Attributes: { n_all: { N: '1' } } });
-    await known(counter, 0, 9998);
-    time.now += windowSeconds * 1000;
-    vi.mocked(JsonClient.prototype.send).mockResolvedValueOnce({ Attributes: { n_all: { N: '2' } } });
-    expect(await admitted(1, counter, windowOf(1))).toEqual(['over']);
-    await known(counter, 20_000, 1);
-    await known(counter, 30_000, 9998);
+  test('forgets none while there is room, and all when there is none', async () => {
+    const counter = new RateCounter(3);
+    await over(counter);
+    await known(counter, 'a', 'b', 'a');
     expect(isKnown(counter)).toBe(true);
-    await known(counter, 40_000, 1);
+    await known(counter, 'c');
     expect(isKnown(counter)).toBe(false);
   });
+
+  test('forgets those of past windows first', async () => {
+    const counter = new RateCounter(3);
+    await known(counter, 'a');
+    time.now += windowSeconds * 1000;
+    await over(counter);
+    await known(counter, 'b', 'c');
+    expect(isKnown(counter)).toBe(true);
+    await known(counter, 'd');
+    expect(isKnown(counter)).toBe(false);
+  });
+});
+
+test('the last tenth of a window is counted one by one', async () => {
+  const counter = new RateCounter();
+  const sent = vi.mocked(JsonClient.prototype.send);
+  const counts = async (counted: number): Promise<number> => {
+    sent.mockClear();
+    sent.mockResolvedValueOnce({ Attributes: { n_all: { N: String(counted) } } });
+    await counter.count(ip, [windowOf(100)]);
+    const [[, input] = ['', {}]] = sent.mock.calls;
+    return Number(
+      (input as { ExpressionAttributeValues?: Record<string, { N: string }> }).ExpressionAttributeValues?.[':all']?.N,
+    );
+  };
+  for (let count = 1; count < 9; count++) expect(await counts(count)).toBe(count > 8 ? 2 : 1);
+  expect(await counts(89)).toBe(2);
+  await counter.count(ip, [windowOf(100)]);
+  expect(await counts(90)).toBe(2);
+  await counter.count(ip, [windowOf(100)]);
+  expect(await counts(91)).toBe(1);
 });
 
 test('a process counts a thousandth of a limit at a time, or as many as the operator sets', () => {
