@@ -24,8 +24,12 @@ const onStack = {
   setupFiles: [...everywhere, 'test/support/clients/environment.ts'],
 };
 
+/** Files that start processes of their own, which need the cores. Vitest runs groups one after the other. */
+const heavy = { maxWorkers: 2, sequence: { groupOrder: 2 } };
+
 const onBundles = {
   ...onStack,
+  ...heavy,
   globalSetup: ['test/support/clients/bundles.ts', 'test/support/clients/stack.ts'],
   hookTimeout: 600_000,
 };
@@ -39,8 +43,9 @@ const shared = {
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
-    sequence: { sequencer: LongestFirst },
+    // Tests wait for the local stack a third of their time, so more workers than cores are faster.
+    maxWorkers: 4,
+    sequence: { sequencer: LongestFirst, groupOrder: 1 },
     // A busy machine takes its time; nothing is asserted to be quick, and no test has a second try.
     hookTimeout: 300_000,
     testTimeout: 300_000,
@@ -66,6 +71,7 @@ export default defineConfig({
       // What takes minutes by its nature; `npm run test:long` runs it.
       {
         test: {
+          ...heavy,
           name: 'long',
           include: ['test/long/**/*.test.ts', slow],
           globalSetup: ['test/support/clients/stack.ts'],
@@ -77,6 +83,7 @@ export default defineConfig({
       // A deployment to an emulator of AWS; `npm run test:deploy` runs it.
       {
         test: {
+          ...heavy,
           name: 'deploy',
           include: ['test/rehearsal/**/*.test.ts'],
           setupFiles: everywhere,
@@ -85,10 +92,12 @@ export default defineConfig({
           env: { CDK_DISABLE_STACK_TRACE: '1' },
         },
       },
-      // Loading the CDK takes longer than these tests, so their files share it; where its constructs were made is not
-      // looked up.
+      // Loading the CDK takes longer than these tests, so one worker runs all of them, while the linter and the type
+      // checks use the other core. Where its constructs were made is not looked up.
       {
         test: {
+          maxWorkers: 1,
+          sequence: { groupOrder: 0 },
           name: 'infra',
           include: ['test/infra/**/*.test.ts'],
           exclude: [slow],

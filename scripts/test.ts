@@ -104,8 +104,6 @@ const runTests = async (args: readonly string[]): Promise<Outcome> => {
   const { filter, options } = parseCLI(['vitest', 'run', ...args]);
   const project = options.project ?? (filter.length > 0 ? [...quickProjects, 'long'] : quickProjects);
   const vitest = await startVitest('test', filter, {
-    // Tests wait for the local stack a third of their time, so more workers than cores are faster.
-    maxWorkers: isLong ? 2 : 4,
     ...options,
     project,
     root,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { concurrencyOf, instancesFor } from '../../infra/stacks/concurrency.ts';
-import { everything, ofType, synthesise } from './synthesis.ts';
+import { everything, jobsOf, ofType, synthesise } from './synthesis.ts';
 
 const queues = [2, 5];
 /** For the webhook, the image sizes and the queues. */
@@ -54,10 +54,8 @@ describe('concurrency of an account', () => {
 });
 
 const startedByQueues = (context: Record<string, string>): unknown[] =>
-  [...synthesise(context).stacks.values()].flatMap((resources) =>
-    [...ofType(resources, 'AWS::Lambda::EventSourceMapping').values()].map(
-      ({ Properties }) => (Properties.ScalingConfig as { readonly MaximumConcurrency?: unknown }).MaximumConcurrency,
-    ),
+  [...ofType(jobsOf(context), 'AWS::Lambda::EventSourceMapping').values()].map(
+    ({ Properties }) => (Properties.ScalingConfig as { readonly MaximumConcurrency?: unknown }).MaximumConcurrency,
   );
 
 test('queues start at most 6 of 10 runs in a new account, and their configured number in a larger one', () => {

@@ -41,6 +41,8 @@ export interface Synthesis {
   readonly stacks: ReadonlyMap<string, Resources>;
   /** Stack → its outputs, without those that only link stacks. */
   readonly outputs: ReadonlyMap<string, readonly string[]>;
+  /** Stack → the outputs that link it to other stacks. */
+  readonly exports: ReadonlyMap<string, readonly string[]>;
   /** Stack → the tags of everything in it. */
   readonly tags: ReadonlyMap<string, Readonly<Record<string, string>>>;
   /** Looked up in an account; synthesis must need nothing. */
@@ -98,15 +100,19 @@ export const synthesise = (context: Readonly<Record<string, string>> = {}): Synt
   return synthesis;
 };
 
+const isExport = (name: string): boolean => name.startsWith('ExportsOutput');
+
+const outputsOf = (
+  stacks: ReturnType<App['synth']>['stacks'],
+  which: (name: string) => boolean,
+): ReadonlyMap<string, readonly string[]> =>
+  new Map(stacks.map(({ id, template }) => [id, Object.keys(template.Outputs ?? {}).filter(which)]));
+
 const make = (context: Readonly<Record<string, string>>): Synthesis =>
   assembled(context, ({ stacks, manifest }) => ({
     stacks: new Map(stacks.map((stack) => [stack.id, resourcesOf(stack.template)])),
-    outputs: new Map(
-      stacks.map(({ id, template }) => [
-        id,
-        Object.keys(template.Outputs ?? {}).filter((name) => !name.startsWith('ExportsOutput')),
-      ]),
-    ),
+    outputs: outputsOf(stacks, (name) => !isExport(name)),
+    exports: outputsOf(stacks, isExport),
     tags: new Map(stacks.map(({ id, tags }) => [id, tags])),
     missing: manifest.missing ?? [],
   }));
