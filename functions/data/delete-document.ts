@@ -1,5 +1,4 @@
-import { withEffects } from '../../shared/documents/store/effect-writes.ts';
-import { deleteDocument } from '../../shared/documents/store/trash.ts';
+import { deleteDocument } from '../../shared/documents/store/write-documents.ts';
 import { preconditionsOf } from '../../shared/http/preconditions.ts';
 import { dataWriteEndpoint } from '../../shared/http/project-endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
@@ -10,7 +9,7 @@ const route = dataRoutes['delete-document'];
 export const handler = dataWriteEndpoint(route).handler(async (event, { access, input }) => {
   const { params, query } = input;
   const { id } = params;
-  const remove = () => deleteDocument(access, id, query.permanent, preconditionsOf(event, input.query.where));
-  const { message, revision } = await withEffects(access, ['delete'], remove);
+  const asked = preconditionsOf(event, query.where);
+  const { message, revision } = await deleteDocument(access, id, query.permanent, asked);
   return respond(route, { success: true, data: { id }, message }, { revision });
 });

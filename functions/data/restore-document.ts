@@ -1,5 +1,4 @@
-import { withEffects } from '../../shared/documents/store/effect-writes.ts';
-import { restoreDocument } from '../../shared/documents/store/trash.ts';
+import { restoreDocument } from '../../shared/documents/store/write-documents.ts';
 import { preconditionsOf } from '../../shared/http/preconditions.ts';
 import { dataWriteEndpoint } from '../../shared/http/project-endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
@@ -9,7 +8,6 @@ const route = dataRoutes['restore-document'];
 
 export const handler = dataWriteEndpoint(route).handler(async (event, { access, input }) => {
   const { id } = input.params;
-  const recover = () => restoreDocument(access, id, preconditionsOf(event, input.query.where));
-  const { document, revision } = await withEffects(access, ['create'], recover);
+  const { document, revision } = await restoreDocument(access, id, preconditionsOf(event, input.query.where));
   return respond(route, { success: true, data: document, message: 'Document recovered' }, { revision });
 });

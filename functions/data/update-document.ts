@@ -1,7 +1,5 @@
 import { validationFailed } from '../../shared/core/errors.ts';
-import { withEffects } from '../../shared/documents/store/effect-writes.ts';
-import { insertById } from '../../shared/documents/store/insert.ts';
-import { updateDocument } from '../../shared/documents/store/update.ts';
+import { createDocumentWithId, updateDocument } from '../../shared/documents/store/write-documents.ts';
 import { mustNotExist, preconditionsOf } from '../../shared/http/preconditions.ts';
 import { dataWriteEndpoint } from '../../shared/http/project-endpoint.ts';
 import { created, respond } from '../../shared/http/reply.ts';
@@ -19,10 +17,10 @@ export const handler = dataWriteEndpoint(route).handler(async (event, { access, 
   const { id } = input.params;
   if (event.requestContext.http.method === 'PUT' && mustNotExist(event)) {
     if (input.query.where !== undefined) throw conditionWithoutDocument();
-    const { document, revision } = await withEffects(access, ['create'], () => insertById(access, id, input.body));
+    const { document, revision } = await createDocumentWithId(access, id, input.body);
     return created(respond(route, { success: true, message: 'Created', data: document }, { revision }));
   }
-  const update = () => updateDocument(access, id, input.body, preconditionsOf(event, input.query.where));
-  const { document, revision } = await withEffects(access, ['update'], update);
+  const asked = preconditionsOf(event, input.query.where);
+  const { document, revision } = await updateDocument(access, id, input.body, asked);
   return respond(route, { success: true, message: 'Updated', data: document }, { revision });
 });

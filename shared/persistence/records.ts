@@ -1,6 +1,5 @@
 import {
   type BulkWriteOptions,
-  type ClientSession,
   type Collection,
   type Db,
   type Document,
@@ -14,11 +13,9 @@ import {
   type UpdateOptions,
   type WithId,
 } from 'mongodb';
-import { AppError } from '../core/errors.ts';
 import { responseTooLarge } from '../core/json.ts';
 import type { Page, PageRequest } from '../core/values.ts';
 import { deserialize, findFirstRaw, findRaw, maxTimeMS } from './raw-documents.ts';
-import { currentTransaction } from './transaction.ts';
 
 /** Where a project's documents are. Its users are always in our cluster. */
 export type Placement = (
@@ -155,38 +152,4 @@ export const isWithoutTransactions = (db: Db, error: unknown): boolean => {
   const isRefusal = original instanceof MongoServerError && refusals.has(original.code);
   if (isRefusal) known.set(db.client, false);
   return isRefusal;
-};
-
-const maxTries = 10;
-
-const inTransaction = <T>(db: Db, write: (session: ClientSession) => Promise<T>): Promise<T> => {
-  let tries = 0;
-  return db.client.withSession((session) =>
-    session.withTransaction(
-      () => {
-        tries += 1;
-        if (tries <= maxTries) return write(session);
-        throw new AppError('TOO_MANY_WRITERS', 'Other requests are changing the same item. Retry.', {
-          retryAfter: 1,
-        });
-      },
-      { readPreference: 'primary', readConcern: { level: 'local' } },
-    ),
-  );
-};
-
-/**
- * Runs several writes in one transaction, which costs one more command. On a standalone server `write` gets no session
- * and must undo what it can.
- */
-export const allOrNone = async <T>(db: Db, write: (session: ClientSession | undefined) => Promise<T>): Promise<T> => {
-  const transaction = currentTransaction.getStore();
-  if (transaction) return write(transaction.session);
-  if (!(await hasTransactions(db))) return write(undefined);
-  try {
-    return await inTransaction(db, write);
-  } catch (error) {
-    if (!isWithoutTransactions(db, error)) throw error;
-    return write(undefined);
-  }
 };

@@ -89,7 +89,7 @@ export const requireMet = async (
 };
 
 interface Change {
-  readonly operation: 'update' | 'delete';
+  readonly operation: 'update' | 'upsert' | 'delete';
   readonly fields: JsonObject;
   readonly operations?: readonly FieldOperation[] | undefined;
   readonly guards: readonly Guard[];
@@ -106,7 +106,7 @@ export const previewChange = async (
   { operation, fields, operations, guards, settle, asked, isFirst }: Change,
   isWritten: boolean,
 ): Promise<Document | undefined> => {
-  const applied = operation === 'update' ? appliedBy(fields, operations) : undefined;
+  const applied = operation === 'delete' ? undefined : appliedBy(fields, operations);
   const decision = obeysRules(context) ? await decideWrite(context, operation, applied) : undefined;
   try {
     const bytes = found ? sizeOf(found) : 0;
@@ -145,13 +145,16 @@ export const changeOf = async (
   return { ...given, operation: 'update', fields, operations: plan.operations, guards: plan.guards, settle: known };
 };
 
-export const previewInsert = async (write: Extract<BatchWrite, { op: 'insert' }>): Promise<Document> => {
+export const previewInsert = async (
+  write: Extract<BatchWrite, { op: 'insert' }>,
+  rules?: readonly ('create' | 'after')[],
+): Promise<Document> => {
   const { access, document: body, id } = write;
   await requireInsertAccess(access);
   write.made = await madeOf(access, body, id);
   const { document } = write.made;
   if (hasProtected(access)) await requireInsertRights(access, body, document);
-  if (obeysRules(access) && !(await createLooksUp(access))) await requireCreate(access, document);
+  if (obeysRules(access) && !(await createLooksUp(access))) await requireCreate(access, document, rules);
   return document;
 };
 

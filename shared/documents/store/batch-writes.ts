@@ -16,12 +16,11 @@ import type { AccessContext } from '../access/access.ts';
 import { mayGet, requireGet } from '../access/reading.ts';
 import { type Document, documentId, documentNotFound, type JsonObject } from '../document.ts';
 import { findUnmet } from './change-document.ts';
-import { chosenId, insertById, insertUnder, requireInsertAccess } from './insert.ts';
+import { chosenId, insertDocument, insertWithId, requireInsertAccess } from './insert.ts';
 import type { NewDocument } from './new-document.ts';
 import { conditionFailed, type Preconditions, parseWriteCondition } from './preconditions.ts';
-import { throwUnlessRetried } from './stored-earlier.ts';
-import { deleteDocument } from './trash.ts';
-import { updateDocument } from './update.ts';
+import { deleteOne } from './trash.ts';
+import { updateOne } from './update.ts';
 
 /** A write of a batch or of an effect, with its ids filled in. */
 export type BatchWrite = { readonly access: AccessContext; readonly id: ObjectId } & (
@@ -173,18 +172,18 @@ export const performWrite = async (write: BatchWrite): Promise<PerformedWrite> =
   switch (write.op) {
     case 'insert': {
       const { document: body, isChosen, made, id: _id } = write;
-      if (isChosen) return { status: 201, document: (await insertById(access, id, body, { made })).document };
+      if (isChosen) return { status: 201, document: (await insertWithId(access, id, body, { made })).document };
       await requireInsertAccess(access);
-      const { document } = await insertUnder(access, body, throwUnlessRetried, { _id, made });
+      const { document } = await insertDocument(access, body, { _id, made });
       return { status: 201, document };
     }
     case 'update': {
       const { changes, ifMatch, where } = write;
-      return { status: 200, document: (await updateDocument(access, id, changes, { ifMatch, where })).document };
+      return { status: 200, document: (await updateOne(access, id, changes, { ifMatch, where })).document };
     }
     case 'delete': {
       const { ifMatch, where } = write;
-      await deleteDocument(access, id, false, { ifMatch, where });
+      await deleteOne(access, id, false, { ifMatch, where });
       return { status: 200 };
     }
     case 'check':

@@ -16,18 +16,17 @@ import {
   storedResponse,
   storeResponse,
 } from '../../persistence/idempotency.ts';
-import { isUnavailable } from '../../persistence/mongo-errors.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import { maxPageBytes } from '../page-size.ts';
 import { previewWrites } from './batch-check.ts';
 import { type BatchWrite, eventsOf, type IdOf, type PerformedWrite, parseWrite, performWrite } from './batch-writes.ts';
 import { runCausedWrites, withEffects } from './effect-writes.ts';
-import { createDocument } from './insert.ts';
+import { insertOne } from './insert.ts';
 import { type ForWrite, insertsAt, insertTogether } from './insert-together.ts';
+import { numbered } from './item-errors.ts';
 import { currentScope } from './joint-scope.ts';
 import { jointly } from './jointly.ts';
-import { atIndex } from './new-document.ts';
 
 interface Batch {
   readonly project: Project;
@@ -49,22 +48,12 @@ const namesIn = (writes: readonly unknown[]): readonly string[] =>
     return typeof name === 'string' && isCollectionName(name) && !isUsersName(name) ? [name] : [];
   });
 
-/** Adds the number of a write to its error. An outage belongs to no write. */
+/** Runs `act` for a write, whose number is added to an error. */
 const forWrite: ForWrite = async (index, act) => {
   try {
     return await act();
   } catch (error) {
-    if (isUnavailable(error)) throw error;
-    if (!(error instanceof AppError)) throw error;
-    const { code, message, retryAfter, data, etag, cause, logged } = error;
-    throw new AppError(code, `${message} (write ${index})`, {
-      errors: atIndex(error, index),
-      cause,
-      logged: logged?.map((each) => ({ ...each, index })),
-      ...(retryAfter !== undefined && { retryAfter }),
-      ...(data !== undefined && { data }),
-      ...(etag !== undefined && { etag }),
-    });
+    throw numbered(error, 'write', index);
   }
 };
 
@@ -203,7 +192,7 @@ const perform = async (write: BatchWrite): Promise<Result> => {
   try {
     return await withEffects(write.access, eventsOf(write), async () => {
       if (write.op !== 'insert' || write.isChosen) return performWrite(write);
-      return { status: 201, document: (await createDocument(write.access, write.document)).document };
+      return { status: 201, document: (await insertOne(write.access, write.document)).document };
     });
   } catch (error) {
     return refused(error);

@@ -11,6 +11,7 @@ import { newId, withSameIds } from '../../core/ids.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import { currentTransaction } from '../../persistence/transaction.ts';
+import type { Project } from '../../projects/project.ts';
 import { isHooked, wakeWebhookWorker } from '../../webhooks/events.ts';
 import { type AccessContext, isClosed } from '../access/access.ts';
 import { hiddenIn, relationOf, unreadableFor } from '../access/field-rights.ts';
@@ -184,6 +185,16 @@ const wakeFor = async ({ context: { project, collection } }: EffectCause): Promi
   if ([...known.values()].some(({ feed }) => feed?.on)) await wakeWebhookWorker(project.id);
 };
 
+/** Runs writes of documents and the writes of their effects, all or none. Throws as `withEffects`. */
+export const allWithEffects = async <T>(project: Project, act: () => Promise<T>): Promise<T> => {
+  const run = async () => {
+    const result = await act();
+    await runCausedWrites();
+    return result;
+  };
+  return (await jointly(project, withSameIds(run))).result;
+};
+
 /**
  * Runs a write of documents and the writes of its effects, all or none. Without such effects, runs only the write.
  * Throws the errors of `act`; 409 `EFFECT_REFUSED`; those of `jointly`.
@@ -194,10 +205,5 @@ export const withEffects = async <T>(
   act: () => Promise<T>,
 ): Promise<T> => {
   if (!events.some((event) => countEffectWrites(collection, event) > 0)) return act();
-  const run = async () => {
-    const result = await act();
-    await runCausedWrites();
-    return result;
-  };
-  return (await jointly(project, events.includes('create') ? withSameIds(run) : run)).result;
+  return allWithEffects(project, act);
 };

@@ -2,7 +2,6 @@ import { MongoBulkWriteError } from 'mongodb';
 import { countEffectWrites } from '../../collections/effects/effect.ts';
 import { checkedTargets } from '../../collections/schema/references.ts';
 import { type AppError, isClientError, validationFailed } from '../../core/errors.ts';
-import { onProject } from '../../persistence/mongo.ts';
 import { writeFailure } from '../../persistence/mongo-errors.ts';
 import { currentTransaction } from '../../persistence/transaction.ts';
 import { requireDatabaseRoom } from '../../projects/database-quota.ts';
@@ -11,12 +10,11 @@ import { hasProtected } from '../access/field-rights.ts';
 import { createLooksUp, requireCreate } from '../access/writing.ts';
 import { runsEffects } from '../effects/set-fields.ts';
 import { type BatchWrite, type PerformedWrite, performWrite } from './batch-writes.ts';
-import { clashById, requireInsertAccess } from './insert.ts';
-import { countWrites, currentScope, noteWrite } from './joint-scope.ts';
+import { clashById, rejectedAt, requireInsertAccess, store } from './insert.ts';
+import { countWrites, currentScope } from './joint-scope.ts';
 import { madeOf, type NewDocument } from './new-document.ts';
 import { publishChange } from './publish.ts';
 import { missingReferences } from './references.ts';
-import { storedForm } from './stamps.ts';
 import { throwUnlessRetried } from './stored-earlier.ts';
 import { countingClashes } from './unique-clashes.ts';
 import { shownToWriter } from './written.ts';
@@ -93,63 +91,43 @@ const prepare = async (inserts: readonly Insert[], first: number, forWrite: ForW
   return { ready, rejected };
 };
 
-/** The position of the insert that was rejected, and its error. */
-const rejectionIn = (error: AppError, ready: readonly Ready[]) => {
+/** Throws the error of the insert that was rejected. */
+const throwRejected = async ({ write, made }: Ready, error: AppError): Promise<never> => {
   const [failed] = error.cause instanceof MongoBulkWriteError ? [error.cause.writeErrors].flat() : [];
-  if (!failed) return { at: 0, error };
-  return { at: failed.index, error: writeFailure(failed, ready[failed.index]?.made.document) };
-};
-
-/** Throws the error of a rejected insert. */
-const throwClash = async ({ access, id, isChosen }: Insert, clash: Error): Promise<never> => {
+  const clash = failed ? writeFailure(failed, made.document) : error;
   if (!isClientError(clash) || clash.code !== 'DUPLICATE_VALUE') throw clash;
-  return isChosen ? clashById(access, id.toHexString())(clash) : throwUnlessRetried(clash);
+  return write.isChosen ? clashById(write.access, write.id.toHexString())(clash) : throwUnlessRetried(clash);
 };
 
-/**
- * Inserts with one command. Without a transaction, the insert that was rejected runs again alone to get its error,
- * and later ones are not done.
- */
-const insertSome = async (
+/** Inserts with one command. Returns how many were inserted; in a transaction throws the error of the rejected one. */
+const insertSome = (ready: readonly [Ready, ...Ready[]], first: number, forWrite: ForWrite): Promise<number> => {
+  const { access } = ready[0].write;
+  return countingClashes(access, async () => {
+    try {
+      await store(
+        access,
+        ready.map(({ made }) => made),
+      );
+      return ready.length;
+    } catch (error) {
+      if (!isClientError(error)) throw error;
+      const at = rejectedAt(error);
+      if (currentTransaction.getStore()) await forWrite(first + at, () => throwRejected(ready[at] ?? ready[0], error));
+      return at;
+    }
+  });
+};
+
+/** Inserts as many as one command can, and then the one that it rejected alone, which throws its error. */
+const insertNext = async (
   ready: readonly [Ready, ...Ready[]],
   first: number,
   forWrite: ForWrite,
 ): Promise<PerformedWrite[]> => {
   const { access } = ready[0].write;
-  const { project, collection } = access;
   const scope = currentScope.getStore();
   if (scope) scope.index = first;
-  let [inserted, rejectedAt] = [0, 0];
-  const note = (count: number) => {
-    inserted = count;
-    for (const [at, { made }] of ready.slice(0, count).entries()) {
-      noteWrite({ context: access, kind: 'insert', _id: made.document._id, document: made.document }, at);
-    }
-  };
-  try {
-    await countingClashes(access, async () => {
-      const stored = ready.map(({ made }) => storedForm(project, made));
-      try {
-        await onProject(project, (db) => db.collection(collection.name).insertMany(stored, { ordered: true }));
-        note(ready.length);
-      } catch (error) {
-        if (!isClientError(error)) {
-          // After an outage they may have happened.
-          note(ready.length);
-          throw error;
-        }
-        const { at, error: clash } = rejectionIn(error, ready);
-        note(at);
-        rejectedAt = at;
-        const rejected = ready[at]?.write;
-        if (!rejected || currentTransaction.getStore()) await throwClash(rejected ?? ready[0].write, clash);
-      }
-    });
-  } catch (error) {
-    return forWrite(first + rejectedAt, () => {
-      throw error;
-    });
-  }
+  const inserted = await insertSome(ready, first, forWrite);
   const done = ready.slice(0, inserted);
   await publishChange(
     access,
@@ -181,7 +159,7 @@ export const insertTogether = async (
   for (;;) {
     const [next, ...others] = ready.slice(outcomes.length);
     if (!next) break;
-    outcomes.push(...(await insertSome([next, ...others], first + outcomes.length, forWrite)));
+    outcomes.push(...(await insertNext([next, ...others], first + outcomes.length, forWrite)));
   }
   if (rejected) throw rejected.error;
   return outcomes;

@@ -18,7 +18,7 @@ import { type FieldOperation, isEqual, rootOf } from './operations.ts';
 import { publishChange } from './publish.ts';
 import { stamped } from './stamps.ts';
 import { undoInsert } from './tombstones.ts';
-import { updateDocument } from './update.ts';
+import { updateOne } from './update.ts';
 
 type Change = Extract<JointWrite, { kind: 'change' }>;
 
@@ -110,7 +110,7 @@ const invert = async (change: Change): Promise<boolean> => {
     const body = inverse(change, document);
     if (!body) return false;
     try {
-      await updateDocument(server, _id.toHexString(), body, { ifMatch: revisionOf(document) });
+      await updateOne(server, _id.toHexString(), body, { ifMatch: revisionOf(document) });
       return true;
     } catch (error) {
       if (!isClientError(error)) throw error;

@@ -8,12 +8,10 @@ import type { JsonObject } from '../document.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from '../query/cursor.ts';
 import { invalidFilter } from '../query/filter.ts';
 import { findMatching } from '../query/list-documents.ts';
-import { withEffects } from './effect-writes.ts';
 import { maxJointWrites } from './joint-scope.ts';
 import { appliedBy } from './operations.ts';
 import { planUpdate } from './plan-update.ts';
-import { deleteDocument } from './trash.ts';
-import { updateDocument } from './update.ts';
+import { deleteDocument, updateDocument } from './write-documents.ts';
 
 /** Which documents to write, and where the previous call ended. */
 export interface ManyQuery {
@@ -93,7 +91,7 @@ const writeMany = async (
     await mapConcurrent(page.rows.slice(matched, matched + stepSize), concurrency, async ({ document }) => {
       const id = String(document._id);
       try {
-        await withEffects(context, [event], () => write(id, where));
+        await write(id, where);
         changed += 1;
       } catch (error) {
         if (!(error instanceof AppError)) throw error;

@@ -3,7 +3,7 @@ import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
 import { effectFields } from '../../collections/effects/effect.ts';
 import { fieldsOf, unknownFields } from '../../collections/schema/field-path.ts';
 import { clock } from '../../core/clock.ts';
-import { AppError, type ErrorDetail, type FieldError, maxErrors, validationFailed } from '../../core/errors.ts';
+import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Caller } from '../../projects/project.ts';
 import type { AccessContext } from '../access/access.ts';
@@ -12,6 +12,7 @@ import { type Document, type JsonObject, revisionField, revisionOf } from '../do
 import { pendingMails } from '../effects/pending-mails.ts';
 import { type Computed, computeFields, runsEffects } from '../effects/set-fields.ts';
 import { convertFields } from '../values.ts';
+import { eachValid } from './item-errors.ts';
 import { insertedAt } from './stamps.ts';
 import { requireFit, sanitizeInsert, sizeOf } from './validate.ts';
 
@@ -161,36 +162,6 @@ export const madeOf = async (
   if (!runsEffects(context, 'create')) return newDocument(collection, caller, body, clock.now(), _id, owner);
   const [{ body: whole, mails } = { body }] = await bodiesWithEffects(context, [{ body, _id, owner }]);
   return withMails(context, newDocument(collection, caller, whole, clock.now(), _id, owner), mails);
-};
-
-/** The errors of an item with its index. An error without a field applies to the whole item. */
-export const atIndex = ({ code, errors = [], message }: AppError, index: number): ErrorDetail[] =>
-  code === 'EFFECT_REFUSED'
-    ? errors.map((error) => ({ ...error, index }))
-    : (errors.length > 0 ? errors : [{ field: '', message }]).map((error) => ({ index, field: '', ...error }));
-
-/** Makes every item. The first 100 validation errors are reported together, other errors immediately. */
-const eachValid = <Item, Made>(items: readonly Item[], make: (item: Item) => Made): Made[] => {
-  const errors: ErrorDetail[] = [];
-  let first: string | undefined;
-  const made = items.flatMap((item, index) => {
-    try {
-      return [make(item)];
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      const message = `${error.message} (item ${index})`;
-      if (error.code !== 'VALIDATION_FAILED') {
-        throw new AppError(error.code, message, { errors: atIndex(error, index) });
-      }
-      first ??= message;
-      errors.push(...atIndex(error, index));
-      return [];
-    }
-  });
-  if (!first) return made;
-  const named = errors.slice(0, maxErrors);
-  const cut = named.length < errors.length ? `; errors has the first ${maxErrors} of at least ${errors.length}` : '';
-  throw new AppError('VALIDATION_FAILED', first + cut, { errors: named });
 };
 
 /** Makes every body into a document, with what effects set. */

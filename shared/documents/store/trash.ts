@@ -155,12 +155,7 @@ const deleteAfterEffects = async (context: AccessContext, id: string, asked: Pre
  * `asked`, 409 `STILL_REFERENCED` if a Ref restricts it. References follow as their Refs say. Returns a message, and
  * the revision of a trashed document. Specification, "Document lifecycle".
  */
-export const deleteDocument = async (
-  context: AccessContext,
-  id: string,
-  permanent: boolean,
-  asked: Preconditions = {},
-) => {
+export const deleteOne = async (context: AccessContext, id: string, permanent: boolean, asked: Preconditions = {}) => {
   if (permanent) {
     const isEffective = countEffectWrites(context.collection, 'delete') > 0;
     const isDone = isEffective && (await deleteAfterEffects(context, id, asked));
@@ -201,7 +196,7 @@ const tooLargeToAnswer = (): AppError =>
  * another user's document, 413 if it is too large for a response, 412 if it is not as `asked`. Contract 2,
  * "Restore".
  */
-export const restoreDocument = async (
+export const restoreOne = async (
   context: AccessContext,
   id: string,
   asked: Preconditions = {},

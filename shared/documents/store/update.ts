@@ -28,7 +28,7 @@ interface Upserting {
  * `DATABASE_QUOTA_EXCEEDED` if it would grow in a full database, 409 `DUPLICATE_VALUE`, 412 at another revision than
  * `ifMatch`. A document that may be too large for a response is read first. Contract 2, "Update".
  */
-export const updateDocument = async (
+export const updateOne = async (
   context: AccessContext,
   id: string,
   body: JsonObject,

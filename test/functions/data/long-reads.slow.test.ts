@@ -326,8 +326,6 @@ describe('the files that send commands', () => {
     'store/effect-writes.ts',
     'store/empty-trash.ts',
     'store/feed.ts',
-    'store/insert-many.ts',
-    'store/insert-together.ts',
     'store/insert.ts',
     'store/jointly.ts',
     'store/preview-write.ts',
@@ -338,7 +336,6 @@ describe('the files that send commands', () => {
     'store/timed-effect.ts',
     'store/tombstones.ts',
     'store/trash.ts',
-    'store/upsert-many.ts',
     'store/upsert.ts',
     'store/write-fields.ts',
   ];

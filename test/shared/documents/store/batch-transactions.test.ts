@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { permitAddresses } from '../../../../infra/local/permit-addresses.ts';
 import { closeCustomerDatabases } from '../../../../shared/customer-database/client.ts';
 import { performWrite } from '../../../../shared/documents/store/batch-writes.ts';
-import { createDocument } from '../../../../shared/documents/store/insert.ts';
+import { insertOne } from '../../../../shared/documents/store/insert.ts';
 import { type ForWrite, insertTogether } from '../../../../shared/documents/store/insert-together.ts';
 import { jointly } from '../../../../shared/documents/store/jointly.ts';
 import { maxOpenMs } from '../../../../shared/persistence/transaction.ts';
@@ -68,7 +68,7 @@ afterEach(async () => {
 const names = (): string[] => commands.map((command) => Object.keys(command)[0] ?? '');
 const access = () => ({ project, collection, caller: { kind: 'secret' as const } });
 const { _id: id } = known;
-const insert = () => createDocument(access(), { code: 'new' });
+const insert = () => insertOne(access(), { code: 'new' });
 const update = () => performWrite({ op: 'update', access: access(), id, changes: { $inc: { n: 1 } } });
 const both = () =>
   jointly(project, async () => {
@@ -209,7 +209,7 @@ describe('writes on a replica set', () => {
 
   test('400 TOO_MANY_WRITES aborts above 1000 writes', async () => {
     const many = jointly(project, async () => {
-      for (let n = 0; n <= 1000; n += 1) await createDocument(access(), { n });
+      for (let n = 0; n <= 1000; n += 1) await insertOne(access(), { n });
     });
     await expect(many).rejects.toMatchObject({ code: 'TOO_MANY_WRITES' });
     expect(names().filter((name) => name === 'insert')).toHaveLength(1000);

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { permitAddresses } from '../../../../infra/local/permit-addresses.ts';
 import { closeCustomerDatabases } from '../../../../shared/customer-database/client.ts';
-import { createDocuments } from '../../../../shared/documents/store/insert-many.ts';
+import { createDocuments } from '../../../../shared/documents/store/write-documents.ts';
 import { type FakeMongod, helloReply, startFakeMongod } from '../../../support/faults/fake-mongod.ts';
 import { projectWithKey } from '../../accounts/project.ts';
 import { collectionOf } from '../collections.ts';
