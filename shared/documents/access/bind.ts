@@ -108,7 +108,7 @@ const bindFrom = async (
   const wanted = candidates?.flatMap((value) => formsOf(type, value));
   const conditions = [
     ...(condition === true ? [] : [condition]),
-    wanted ? { [operand.select]: { $in: wanted } } : { [operand.select]: { $ne: null } },
+    wanted ? { [operand.select]: { $in: wanted } } : { [operand.select]: { $exists: true } },
   ] as Condition[];
   const found = await loadValues(binding, operand, conditions, wanted);
   if (found.length > maxValues && node.operator === '$nin' && !wanted) {

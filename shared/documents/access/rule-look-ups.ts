@@ -124,7 +124,7 @@ export const loadValues = async (
       });
       try {
         for await (const document of cursor) {
-          for (const value of valuesAt(document, select).flat()) {
+          for (const value of valuesAt(document, select)) {
             if (
               value === undefined ||
               value === null ||
