@@ -18,12 +18,18 @@ const [switched, reached, journal, order] = ['switch', 'reached', 'journal', 'or
 /** Messages of failures that an overloaded machine can cause too. */
 const overload = /timed? ?out|timeout|ECONN|EPIPE|socket|fetch failed|SERVICE_UNAVAILABLE|UNAVAILABLE|\b50[34]\b/i;
 
+/** Switches a mutant or a recording on: for this process, which need not read the file, and for others. */
+const choose = (text: string): void => {
+  writeFileSync(switched, text);
+  Object.assign(globalThis, { __chosen: text });
+};
+
 /** Switches a recording on and returns the mutants that the one before it has reached. */
 const record = (): readonly number[] => {
   const lines = readFileSync(reached, 'utf8').split('\n');
   writeFileSync(reached, '');
   // Each process compares this with the recording before.
-  writeFileSync(switched, `R${String((process.hrtime.bigint() / 1000n) % 10_000_000n).padStart(7)}`);
+  choose(`R${String((process.hrtime.bigint() / 1000n) % 10_000_000n).padStart(7)}`);
   return [...new Set(lines.filter((line) => line !== '').map(Number))];
 };
 
@@ -73,8 +79,7 @@ export default class Repeating extends TestRunner {
     super.onBeforeTryTask(test, options);
     if (!this.#isActive) return;
     if (typeof this.#now === 'number') this.#note(test, 'begun', this.#now);
-    if (this.#now !== 'first')
-      writeFileSync(switched, String(typeof this.#now === 'number' ? this.#now : '').padStart(8));
+    if (this.#now !== 'first') choose(String(typeof this.#now === 'number' ? this.#now : '').padStart(8));
     this.#begin = performance.now();
   }
 
@@ -148,6 +153,6 @@ export default class Repeating extends TestRunner {
     const file = files[0]?.name ?? '';
     for (const id of this.#outside) if (this.#alive.has(id)) note(journal, { state: 'outside', file, id });
     if (!this.#isGivenUp || this.#alive.size === 0) note(journal, { state: 'done', file, id: 0 });
-    writeFileSync(switched, ' '.repeat(8));
+    choose(' '.repeat(8));
   }
 }

@@ -37,8 +37,9 @@ export const withSwitches = (text: string, mutations: readonly Numbered[]): stri
 };
 
 /**
- * Defines the switch in each process that loads a changed file. It reads a file of 8 bytes: the number of the mutant
- * that is on, or `R` and the number of a recording, for which it appends each reached mutant to a second file.
+ * Defines the switch in each process that loads a changed file: the number of the mutant that is on, or `R` and the
+ * number of a recording, for which each reached mutant is appended to a second file. The process of the tests sets it;
+ * others read it from a file of 8 bytes.
  */
 export const switchOf = (file: string, reached: string): string =>
   `globalThis.__mutant ??= ((fs) => {
@@ -46,8 +47,8 @@ export const switchOf = (file: string, reached: string): string =>
   const [open, bytes, seen] = [fs.openSync(${JSON.stringify(file)}, 'r'), Buffer.alloc(8), new Set()];
   let recording = '';
   return (id) => {
-    fs.readSync(open, bytes, 0, 8, 0);
-    const now = bytes.latin1Slice();
+    if (!globalThis.__chosen) fs.readSync(open, bytes, 0, 8, 0);
+    const now = globalThis.__chosen ?? bytes.latin1Slice();
     if (now[0] !== 'R') return Number(now) === id;
     if (now !== recording) { recording = now; seen.clear(); }
     if (!seen.has(id)) fs.appendFileSync(${JSON.stringify(reached)}, id + '\\n');
