@@ -159,7 +159,7 @@ export const matches = (document: Document, filter: Document): boolean =>
     if (key === '$or') return wanted.some((one: Document) => matches(document, one));
     if (key === '$nor') return !wanted.some((one: Document) => matches(document, one));
     if (key === '$expr') return isTrue(evaluate(document, wanted));
-    const found = leaves(document, key.split('.'));
+    const found = key.includes('.') ? leaves(document, key.split('.')) : [document[key]];
     const each = found.flatMap((value) => (Array.isArray(value) ? [value, ...value] : [value]));
     return holdsAll(isOperators(wanted) ? wanted : { $eq: wanted }, each, found);
   });

@@ -87,8 +87,8 @@ const fromValues = (outer: Subject, { $from, select, where = {} }: JsonObject) =
   const isOpen = needsOther(subject, where) && !isAlways(subject, where as JsonObject, false);
   const values = documents
     .filter((_document, at) => outcomes[at] === true)
-    .flatMap((document) => valuesOf(document, String(select)).flat())
-    .filter((value) => !isMissing(value) && !isRecord(value));
+    .flatMap((document) => valuesOf(document, String(select)))
+    .filter((value) => !isMissing(value) && !isRecord(value) && !Array.isArray(value));
   return { values, isOpen };
 };
 

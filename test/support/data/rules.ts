@@ -10,7 +10,7 @@ import type { JsonObject } from '../../../shared/documents/document.ts';
  */
 
 export const ids = ['a', 'b', 'c'].map((letter) => letter.repeat(24));
-const [ann = '', bob = ''] = ids;
+export const [ann = '', bob = ''] = ids;
 
 const rls = { enabled: true, mode: 'rules', ownerField: '', trash: 'everyone', requires: 'none' } as const;
 export const typed: Collection = {
@@ -88,7 +88,7 @@ const anyValue: fc.Arbitrary<unknown> = fc.oneof(
   number,
   fc.boolean(),
   fc.constant(null),
-  fc.array(fc.oneof(text, number), { maxLength: 3 }),
+  fc.array(fc.oneof(text, number, fc.constant(null)), { maxLength: 3 }),
   fc.record({ text, number: fc.oneof(number, text) }, { requiredKeys: [], noNullPrototype: true }),
   fc.constantFrom(...ids).map((id) => new ObjectId(id)),
 );
