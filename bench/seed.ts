@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Collection, type Db, MongoClient } from 'mongodb';
 import { developerAccounts, setPlan } from '../shared/accounts/developers/developers.ts';
 import { markVerified } from '../shared/accounts/email-proofs.ts';
-import { newFuse } from '../shared/documents/store/stamps.ts';
+import { newFuse } from '../shared/documents/store/fuse.ts';
 import type { Name } from './operation.ts';
 import { sampleDocument, sampleWriter } from './samples.ts';
 

@@ -172,7 +172,6 @@ export const deleteOne = async (context: AccessContext, id: string, permanent: b
     settle,
     fields,
     projection: ofDeleted(context.collection),
-    isFused: asked.ifMatch === undefined && asked.where === undefined && !settle,
   } as const;
   const move = () => setFields(context, id, change);
   const { written, before } = await (removal ? removal.during(move) : move());

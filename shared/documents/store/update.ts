@@ -9,7 +9,6 @@ import { appliedBy } from './operations.ts';
 import { planFor } from './plan-update.ts';
 import type { Preconditions } from './preconditions.ts';
 import { requireReferences, setsReferences } from './references.ts';
-import { maxFusedBytes } from './stamps.ts';
 import { setFields } from './write-fields.ts';
 import { shownToWriter, type WrittenDocument } from './written.ts';
 
@@ -47,13 +46,6 @@ export const updateOne = async (
     isComputed || setsReferences(context.collection, named)
       ? (settled: JsonObject) => requireReferences(context, { ...(settle ? settled : plan.set), ...plan.additions })
       : undefined;
-  const isFused =
-    !settle &&
-    !verify &&
-    ifMatch === undefined &&
-    where === undefined &&
-    plan.size <= maxFusedBytes &&
-    [...others, ...plan.guards].every(({ leavesRoom, isAlwaysNeeded }) => leavesRoom || isAlwaysNeeded);
   const applied = byRules ? { applied: appliedBy(fields, operations) } : {};
   const change = {
     operation,
@@ -65,7 +57,7 @@ export const updateOne = async (
     ifMatch,
     where,
     fields,
-    isFused,
+    addedBytes: plan.size,
     ...applied,
   } as const;
   const { written, before } = await setFields(context, id, change);

@@ -8,19 +8,19 @@ import { type Document, documentId, documentNotFound, type JsonObject, nextOf, r
 import { wakeForMails } from '../effects/pending-mails.ts';
 import type { Condition } from '../query/condition.ts';
 import { type Conditions, changeDocument } from './change-document.ts';
+import { fused, hasFuse, mayDecide, unlessRejected, withNewFuse } from './fuse.ts';
 import { countWrites, isJoint, noteWrite } from './joint-scope.ts';
 import { appliedBy, type FieldOperation, joinOperators, toOperators } from './operations.ts';
 import { publishChange } from './publish.ts';
 import { operationsBeside } from './settle-update.ts';
-import { fused, hasFuse, unlessRejected, withNewFuse } from './stamps.ts';
 import { countingClashes } from './unique-clashes.ts';
 
 /** Fields to set, and the returned fields of the document, if not all. */
 interface Fields extends Conditions {
   readonly fields: JsonObject;
   readonly projection?: { readonly [field: string]: 1 };
-  /** Whether the fuse can decide in place of the conditions. */
-  readonly isFused?: boolean;
+  /** The bytes of BSON that it adds to the document; 0 by default. */
+  readonly addedBytes?: number;
 }
 
 const isTrashing = ({ fields }: Fields): boolean => fields.isDeleted === true;
@@ -155,7 +155,7 @@ export const setFields = async (context: AccessContext, id: string, change: Fiel
 const writeFields = async (context: AccessContext, id: string, change: Fields): Promise<Changed> => {
   let last: Document | undefined;
   const isDirect = mayBeDirect(context);
-  const isFused = change.isFused && !obeysRules(context) && (isDirect || !isJoint());
+  const isFused = mayDecide(change, change.addedBytes ?? 0) && !obeysRules(context) && (isDirect || !isJoint());
   countWrites();
   const byFuse = isFused ? await setByFuse(context, id, change) : undefined;
   const leavesRoom = !isTrashing(change) && change.guards?.some((guard) => guard.leavesRoom);

@@ -6,7 +6,7 @@ import { handler as getDocument } from '../../../functions/data/get-document.ts'
 import { handler as restoreDocument } from '../../../functions/data/restore-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { newFuse } from '../../../shared/documents/store/stamps.ts';
+import { newFuse } from '../../../shared/documents/store/fuse.ts';
 import { onProject } from '../../../shared/persistence/mongo.ts';
 import { commandChannel, type DatabaseCommand } from '../../../shared/persistence/mongo-commands.ts';
 import type { Project } from '../../../shared/projects/project.ts';
