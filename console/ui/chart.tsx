@@ -15,6 +15,8 @@ interface Bar extends Point {
 
 const height = 120;
 const gap = 0.2;
+/** More labels below the bars would touch. */
+const maxLabels = 6;
 
 const textOf = ({ label, value, errors }: Bar): string =>
   errors ? t.usage.withErrors(label, value, errors) : `${label}: ${numberText(value)}`;
@@ -44,6 +46,7 @@ export const Chart = ({
   readonly wide?: true;
 }) => {
   const most = Math.max(0, ...bars.map(({ value }) => value));
+  const step = Math.ceil(bars.length / (wide ? maxLabels : maxLabels / 2));
   return (
     <figure class={wide ? 'chart wide' : 'chart'}>
       <figcaption class="small">
@@ -52,7 +55,7 @@ export const Chart = ({
       </figcaption>
       <div class="plot">
         <div class="axis small muted" aria-hidden="true">
-          <span>{numberText(most)}</span>
+          <span>{most > 0 && numberText(most)}</span>
           <span>0</span>
         </div>
         <svg viewBox={`0 0 ${Math.max(1, bars.length)} ${height}`} preserveAspectRatio="none">
@@ -74,9 +77,15 @@ export const Chart = ({
             ),
           )}
         </svg>
-        <div class="ends small muted">
-          <span>{bars[0]?.label}</span>
-          <span>{bars.at(-1)?.label}</span>
+        <div class="ends small muted" style={{ gridTemplateColumns: `repeat(${bars.length}, minmax(0, 1fr))` }}>
+          {bars.map(
+            ({ label: text }, at) =>
+              at % step === 0 && (
+                <span key={text} style={{ gridColumn: at + 1 }}>
+                  {text}
+                </span>
+              ),
+          )}
         </div>
       </div>
     </figure>

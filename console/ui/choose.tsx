@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { t } from '../text/words.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 
@@ -29,6 +30,9 @@ export const Choose = <T,>({ title, act, kind, onChoose, children }: Props<T>) =
             choosing.value = false;
             onChoose(value);
           })}
+          <div class="row">
+            <Button onClick={show(false)}>{t.acts.cancel}</Button>
+          </div>
         </Dialog>
       )}
     </>

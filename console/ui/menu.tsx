@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
+import { gap, topOf } from './floating.ts';
 
 interface Props {
   readonly label: ComponentChildren;
@@ -8,8 +9,6 @@ interface Props {
   readonly stays?: true;
   readonly children: ComponentChildren;
 }
-
-const gap = 4;
 
 /** The next position for a key; from none, -1, the first or the last. */
 const steps: Readonly<Record<string, (at: number, count: number) => number>> = {
@@ -29,9 +28,9 @@ export const Menu = ({ label, title, stays, children }: Props) => {
   const menu = useRef<HTMLDivElement>(null);
   const place = () => {
     if (!button.current || !menu.current) return;
-    const { left, right, bottom } = button.current.getBoundingClientRect();
-    const { style, offsetWidth } = menu.current;
-    style.top = `${bottom + gap}px`;
+    const { left, right, top, bottom } = button.current.getBoundingClientRect();
+    const { style, offsetWidth, offsetHeight } = menu.current;
+    style.top = `${topOf(top, bottom, offsetHeight)}px`;
     style.left = `${Math.max(gap, left + offsetWidth > innerWidth ? right - offsetWidth : left)}px`;
   };
   const onKeyDown = (event: KeyboardEvent) => {

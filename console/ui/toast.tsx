@@ -11,6 +11,8 @@ interface Toast {
 }
 
 const shownMs = 10_000;
+/** More would cover the page. */
+const maxShown = 2;
 const toasts = signal<readonly Toast[]>([]);
 let count = 0;
 
@@ -29,7 +31,7 @@ const removeLater = (id: number): void => {
 export const say = (text: string, undo?: () => void, next?: Place): void => {
   count += 1;
   const id = count;
-  toasts.value = [...toasts.value, { id, text, undo, next }];
+  toasts.value = [...toasts.value, { id, text, undo, next }].slice(-maxShown);
   removeLater(id);
 };
 

@@ -85,6 +85,8 @@ describe('files in the console', () => {
     const asked = await page.evaluate('[...document.querySelectorAll("img")].map(({ src }) => new URL(src).search)');
     expect(asked).toEqual(['?w=320&h=256', '?w=640']);
     await page.getByRole('button', { name: 'Copy a size' }).click();
+    const last = await page.getByRole('button', { name: '1,280 px wide' }).boundingBox();
+    expect(last && last.y + last.height).toBeLessThanOrEqual(900);
     await page.getByRole('button', { name: '320 px wide' }).click();
     await page.getByText('Link copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/_dot\.png\?w=320$/);

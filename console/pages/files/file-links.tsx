@@ -13,7 +13,7 @@ import { inSize, isPicture, signLinks, useAddresses } from './links.ts';
 const lives = [3600, 86_400, 604_800] as const;
 
 /** Widths of images that are often used, in pixels. */
-const widths = [320, 640, 1280] as const;
+const widths = [128, 256, 320, 640, 1280] as const;
 
 /** The address of a public file, or signed links of a private one. */
 export const FileLinks = ({
