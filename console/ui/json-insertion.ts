@@ -22,7 +22,9 @@ export const insertionOf = ({ key, value, asValue }: JsonPart, before: string, a
   const [previous = '', next = ''] = [before.trimEnd().at(-1), after.trimStart().charAt(0)];
   const isMember = key !== undefined && previous !== ':' && openBracket(before) !== '[';
   const member = key === undefined ? value : `${JSON.stringify(key)}: ${value}`;
-  const text = isMember || key === undefined ? member : (asValue ?? `{ ${member} }`);
+  const isAlone = previous === '' && next === '';
+  const inObject = `{ ${member} }`;
+  const text = key === undefined ? member : isAlone ? inObject : isMember ? member : (asValue ?? inObject);
   const comma = /^[\]}"\w]$/.test(previous) ? ', ' : '';
   const marked = comma + text + (/^["{[\w]$/.test(next) ? ', ' : '');
   const plain = marked.replace(/[‹›]/g, '');

@@ -506,6 +506,8 @@ describe('a part inserted into JSON', () => {
     [author, '{"a": {}', '}', '{"a": {}, "author": 1}', '1'],
     [{ value: '{"$user": ‹"_id"›}' }, '{"a": ', '}', '{"a": {"$user": "_id"}}', '"_id"'],
     [{ value: '{"$user": "_id"}' }, '', '', '{"$user": "_id"}', ''],
+    [{ key: '$or', value: '[‹{}›]' }, '', '', '{ "$or": [{}] }', '{}'],
+    [author, '', ' ', '{ "author": 1 } ', '1'],
   ])('%j is inserted between %s and %s', (part, before, after, whole, selected) => {
     expect(inserted(part, before, after)).toEqual([whole, selected]);
   });

@@ -6,8 +6,7 @@ import { Explained } from './explained.tsx';
 interface Props {
   readonly collection: Collection;
   readonly known: readonly Collection[];
-  /** `undefined` while a rule is not valid JSON. */
-  readonly next: Access | undefined;
+  readonly next: Access;
   readonly isChanged: boolean;
 }
 
@@ -15,9 +14,9 @@ interface Props {
 export const AccessChanges = ({ collection, known, next, isChanged }: Props) => {
   if (!isChanged) return <p class="muted small">{access.noChanges}</p>;
   const before = accessLines(collection.rls, collection, known);
-  const after = next && accessLines(next, collection, known);
-  const losesRules = kindOf(collection.rls) === 'rules' && next !== undefined && kindOf(next) !== 'rules';
-  const changed = accessRows.filter((row) => JSON.stringify(before[row]) !== JSON.stringify(after?.[row]));
+  const after = accessLines(next, collection, known);
+  const losesRules = kindOf(collection.rls) === 'rules' && kindOf(next) !== 'rules';
+  const changed = accessRows.filter((row) => JSON.stringify(before[row]) !== JSON.stringify(after[row]));
   return (
     <section class="changes" aria-label={access.changes}>
       <h2 class="small muted">{access.changes}</h2>
@@ -39,7 +38,7 @@ export const AccessChanges = ({ collection, known, next, isChanged }: Props) => 
                 <span class="spoken">{access.next}</span>
                 <span aria-hidden="true">→</span>
                 <ins>
-                  <Explained sentences={after?.[row] ?? [access.unclear]} />
+                  <Explained sentences={after[row] ?? [access.unclear]} />
                 </ins>
               </dd>
             </div>

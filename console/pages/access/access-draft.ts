@@ -117,6 +117,15 @@ export const ruleOf = (name: RuleName, { choice, text }: RuleDraft, ownerField: 
   }
 };
 
+/** The rule as far as it can be parsed: `null` if it is not complete. */
+export const presentRule: typeof ruleOf = (...rule) => {
+  try {
+    return ruleOf(...rule);
+  } catch {
+    return null;
+  }
+};
+
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -126,12 +135,12 @@ const parsed = (text: string): unknown => {
 };
 
 /** Row security as it is sent. Throws for a rule that is not valid JSON. */
-export const bodyOf = (draft: AccessDraft) => {
+export const bodyOf = (draft: AccessDraft, read: typeof ruleOf = ruleOf) => {
   const { kind, usersWrite, ownerField, rulesOwner, trash, requires } = draft;
   switch (kind) {
     case 'server':
       // Only the server sees the trash, so no owner field is needed.
-      return { enabled: true, mode: 'rules', trash: 'everyone', rules: rulesIn(undefined) } as const;
+      return { enabled: true, mode: 'rules', trash: 'everyone', rules: rulesIn(undefined, read) } as const;
     case 'public':
       return usersWrite
         ? ({ enabled: true, mode: 'public-read', ownerField, trash, requires } as const)
@@ -140,7 +149,7 @@ export const bodyOf = (draft: AccessDraft) => {
       return {
         ...({ enabled: true, mode: 'rules', ownerField: rulesOwner, requires } as const),
         trash: rulesOwner === '' ? 'everyone' : trash,
-        rules: rulesIn(draft),
+        rules: rulesIn(draft, read),
       } as const;
     default:
       return {
@@ -149,10 +158,10 @@ export const bodyOf = (draft: AccessDraft) => {
   }
 };
 
-const rulesIn = (draft: AccessDraft | undefined): Record<string, unknown> => {
+const rulesIn = (draft: AccessDraft | undefined, read: typeof ruleOf): Record<string, unknown> => {
   if (!draft) return { read: false, create: false, update: false, delete: false };
   const { splitRead, splitUpdate, rules, rulesOwner } = draft;
-  const rule = (name: RuleName) => ruleOf(name, rules[name], rulesOwner);
+  const rule = (name: RuleName) => read(name, rules[name], rulesOwner);
   const optional = optionalRules.map((name) => [name, rule(name)] as const);
   return {
     read: splitRead ? { get: rule('get'), list: rule('list') } : rule('read'),

@@ -18,7 +18,7 @@ import { say } from '../../ui/toast.tsx';
 import type { CollectionSettingsProps } from '../documents/collection-settings.tsx';
 import { collectionOf } from '../documents/shown-fields.ts';
 import { AccessChanges } from './access-changes.tsx';
-import { type AccessDraft, bodyOf, draftOf } from './access-draft.ts';
+import { type AccessDraft, bodyOf, draftOf, presentRule } from './access-draft.ts';
 import { type Access, type AccessKind, accessKinds } from './access-kinds.ts';
 import { RulesForm } from './rules-form.tsx';
 
@@ -46,14 +46,12 @@ const Kinds = ({
   </fieldset>
 );
 
-/** Row security as it would be saved; `undefined` while a rule is not valid JSON. */
-const nextOf = (draft: AccessDraft): Access | undefined => {
-  try {
-    return { mode: 'public-read', ownerField: '', ...bodyOf(draft) };
-  } catch {
-    return undefined;
-  }
-};
+/** Row security as it would be saved; rules that are not complete are `null`. */
+const nextOf = (draft: AccessDraft): Access => ({
+  mode: 'public-read',
+  ownerField: '',
+  ...bodyOf(draft, presentRule),
+});
 
 /** Who can read and write the documents of a collection: five cards, and the settings of the chosen one. */
 export const AccessForm = ({ projectId, collection, known, hints, onSaved }: CollectionSettingsProps) => {

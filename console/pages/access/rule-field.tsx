@@ -3,7 +3,7 @@ import type { Collection } from '../../../shared/collections/collection.ts';
 import { access } from '../../text/access.ts';
 import { JsonEditor, type JsonEditorHandle } from '../../ui/json-editor.tsx';
 import { Select } from '../../ui/select.tsx';
-import { optionalRules, pathOf, type RuleChoice, type RuleDraft, ruleOf } from './access-draft.ts';
+import { optionalRules, pathOf, presentRule, type RuleChoice, type RuleDraft } from './access-draft.ts';
 import { explainRule } from './explain-rule.ts';
 import { Explained } from './explained.tsx';
 import type { RuleName } from './rule-clauses.ts';
@@ -28,15 +28,6 @@ const choicesFor = (name: RuleName, { choice }: RuleDraft, ownerField: string): 
   ...(ownerField !== '' || choice === 'owner' ? (['owner'] as const) : []),
   'custom',
 ];
-
-/** The rule as far as it can be parsed. */
-const presentRule = (name: RuleName, draft: RuleDraft, ownerField: string): unknown => {
-  try {
-    return ruleOf(name, draft, ownerField);
-  } catch {
-    return null;
-  }
-};
 
 const Saying = ({ name, draft, collection, known }: Pick<Props, 'name' | 'draft' | 'collection' | 'known'>) => {
   if (draft.choice === 'default') return <>{access.defaults[name as keyof typeof access.defaults]}</>;
