@@ -36,7 +36,12 @@ export const effects = {
       second: 'Second number',
       on: 'When a document is',
     },
-    counter: { ref: 'Reference to the document', field: 'Counter in it', change: 'If the reference changes' },
+    counter: {
+      ref: 'Reference to the document',
+      field: 'Counter in it',
+      only: 'Documents to count',
+      change: 'If the reference changes',
+    },
     stock: {
       ref: 'Reference to the product',
       field: 'Stock in it',
@@ -51,6 +56,7 @@ export const effects = {
     updated: 'updated',
     createdOrUpdated: 'created or updated',
     one: 'always 1',
+    allOfThem: 'all of them',
     movesCount: 'move the count',
     keepsCount: 'leave the count',
     givesBack: 'give the quantity back',
@@ -58,6 +64,8 @@ export const effects = {
     user: 'the user who writes',
     address: 'one address',
   },
+  onlyIf: (field: string, isNot: boolean, value: string) =>
+    `only if ${field} ${isNot ? 'is not' : 'is'} ${value === '' ? 'empty' : value}`,
   toOwner: (field: string) => `the user in ${field}`,
   toField: (field: string) => `the address in ${field}`,
   preview: 'JSON of the effect',

@@ -47,6 +47,8 @@ const update = (changes: object, more: object = {}) => ({
   writes: [{ op: 'update', collection: 'products', id, changes, ...more }],
 });
 const has = { product: { $ne: null } };
+const open = { ...has, published: { $ne: true } };
+const closed = { $or: [{ product: null }, { published: true }] };
 const count = (stock: number, to: object = id) => ({
   ...{ op: 'update', collection: 'products', id: to, changes: { $inc: { stock } } },
 });
@@ -113,7 +115,7 @@ describe('an effect in plain English', () => {
         where: { before: { status: 'new' }, after: { status: 'paid' } },
         mail: { template: 'paid', to: 'a@b.de' },
       },
-      'When a document is updated, if before it `status` is "new" and after it `status` is "paid": Send the email `paid` to a@b.de.',
+      'When a document is updated, if `status` is "new" before the update, and `status` is "paid" after it: Send the email `paid` to a@b.de.',
     ],
     [
       { on: 'create', mail: { template: 'x', to: { $emailOf: 'friend' } }, trusted: true },
@@ -167,6 +169,21 @@ describe('a template', () => {
         },
         { on: 'update', where: { before: { product: null }, after: has }, writes: [count(1)] },
         { on: 'update', where: { before: has, after: { product: null } }, writes: [count(-1, { $stored: 'product' })] },
+      ],
+    ],
+    [
+      'counter',
+      { field: 'stock', only: 'not published true', change: 'keep' },
+      [
+        { on: 'create', where: open, writes: [count(1)] },
+        { on: 'delete', where: open, writes: [count(-1)] },
+        {
+          on: 'update',
+          where: { before: open, after: { $and: [open, { product: { $ne: { $stored: 'product' } } }] } },
+          writes: [count(-1, { $stored: 'product' }), count(1)],
+        },
+        { on: 'update', where: { before: closed, after: open }, writes: [count(1)] },
+        { on: 'update', where: { before: open, after: closed }, writes: [count(-1, { $stored: 'product' })] },
       ],
     ],
     [

@@ -33,7 +33,8 @@ interface Props {
 
 /** The label of an option: a name of the project, or words. */
 const optionText = (label: string): string => {
-  const [kind, field = ''] = label.split(' ');
+  const [kind, field = '', ...rest] = label.split(' ');
+  if (kind === 'is' || kind === 'not') return texts.onlyIf(field, kind === 'not', rest.join(' '));
   if (kind === 'emailOf') return texts.toOwner(field);
   if (kind === 'doc') return texts.toField(field);
   return texts.options[label as keyof typeof texts.options] ?? label;

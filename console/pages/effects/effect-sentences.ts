@@ -42,10 +42,10 @@ const ifOf = ({ where }: EffectInput, collection: Collection, known: Known): str
   if (!isHalves) return `, if ${conditionOf(where, collection, known)}`;
   const { before, after } = where as Entries;
   const halves = [
-    ...(before === undefined ? [] : [`before it ${conditionOf(before, collection, known)}`]),
-    ...(after === undefined ? [] : [`after it ${conditionOf(after, collection, known)}`]),
+    ...(before === undefined ? [] : [`${conditionOf(before, collection, known)} before the update`]),
+    ...(after === undefined ? [] : [`${conditionOf(after, collection, known)} after it`]),
   ];
-  return `, if ${halves.join(' and ')}`;
+  return `, if ${halves.join(', and ')}`;
 };
 
 const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] => {

@@ -57,21 +57,42 @@ const changing = (sources: TemplateSources, { ref = '', field = '' }: Values, by
   changes: { $inc: { [field]: by } },
 });
 
-/** Effects that count the documents with a reference, also when the reference is set, changed or removed. */
+/** The conditions of a counter: a Boolean or a field with allowed values is, or is not, a value. */
+const conditions = ({ collection }: TemplateSources): readonly Option[] => {
+  const choices = schemaOf(collection).flatMap(({ key, type, enum: allowed }) =>
+    (type === 'Boolean' ? ['true'] : (allowed ?? [])).map((value) => `${key} ${value}`),
+  );
+  return choices.flatMap((choice) => [`is ${choice}`, `not ${choice}`]).map((option) => [option, option]);
+};
+
+/** A condition and its opposite; `undefined` for all documents. */
+const conditionOf = (sources: TemplateSources, { only = '' }: Values): readonly [object, object] | undefined => {
+  const [kind, key = '', ...rest] = only.split(' ');
+  if (key === '') return undefined;
+  const value = literalOf(fieldNamed(sources, key), rest.join(' '));
+  const [is, isNot] = [{ [key]: value }, { [key]: { $ne: value } }];
+  return kind === 'is' ? [is, isNot] : [isNot, is];
+};
+
+/** Effects that count the documents with a reference, also when the reference or the condition changes. */
 const counting = (sources: TemplateSources, values: Values): readonly EffectInput[] => {
   const { ref = '' } = values;
   const [add, take] = [changing(sources, values, 1), changing(sources, values, -1)];
   const takeOld = { ...take, id: { $stored: ref } };
   const isOther = { [ref]: { $ne: { $stored: ref } } };
-  const follows = values.change !== 'keep';
-  if (fieldNamed(sources, ref)?.required) {
+  const condition = conditionOf(sources, values);
+  const follows = values.change !== 'keep' || condition !== undefined;
+  const isRequired = fieldNamed(sources, ref)?.required === true;
+  if (isRequired && !condition) {
     const always: readonly EffectInput[] = [
       { on: 'create', writes: [add] },
       { on: 'delete', writes: [take] },
     ];
     return follows ? [...always, { on: 'update', where: { after: isOther }, writes: [takeOld, add] }] : always;
   }
-  const [has, lacks] = [{ [ref]: { $ne: null } }, { [ref]: null }];
+  const [fits, fitsNot] = condition ?? [{}, {}];
+  const has = isRequired ? fits : { [ref]: { $ne: null }, ...fits };
+  const lacks = !condition ? { [ref]: null } : isRequired ? fitsNot : { $or: [{ [ref]: null }, fitsNot] };
   const always: readonly EffectInput[] = [
     { on: 'create', where: has, writes: [add] },
     { on: 'delete', where: has, writes: [take] },
@@ -134,18 +155,22 @@ const templates: Readonly<Record<TemplateId, Template>> = {
     ],
   },
   counter: {
-    questions: (sources, { ref }) => {
+    questions: (sources, { ref, only = '' }) => {
       const numbers = fieldsOf(targetOf(sources, ref), 'Number');
+      const offered = conditions(sources);
+      const change: Question = {
+        name: 'change',
+        options: [
+          ['follow', 'movesCount'],
+          ['keep', 'keepsCount'],
+        ],
+      };
       return [
         { name: 'ref', options: same(refsOf(sources)) },
         { name: 'field', options: same(numbers), start: named(numbers, 'count', 'number') },
-        {
-          name: 'change',
-          options: [
-            ['follow', 'movesCount'],
-            ['keep', 'keepsCount'],
-          ],
-        },
+        ...(offered.length > 0 ? [{ name: 'only', options: [['', 'allOfThem'] as const, ...offered] }] : []),
+        // A count with a condition would become wrong if it stayed with the old document.
+        ...(only === '' ? [change] : []),
       ];
     },
     make: (sources, values) => counting(sources, values),
