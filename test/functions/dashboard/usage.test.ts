@@ -218,6 +218,7 @@ describe('the missing indexes of a project', () => {
     // Quick lists, and lists with an index of the service, miss no index.
     note({ equal: ['quick'], range: [], sort: [] }, 20);
     note({ equal: ['userId'], range: ['x'], sort: [] }, 900);
+    note({ equal: ['_id'], range: [], sort: [] }, 900);
     const [first, second, ...others] = await missing();
     expect(others).toEqual([]);
     expect(first).toEqual({
