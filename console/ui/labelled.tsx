@@ -21,7 +21,7 @@ interface Tied {
 
 /** Messages name a value as the API does, such as `url` or `domains.0`. A form shows its label instead. */
 export const namedBy = (label: string, wrong: string | undefined): string | undefined =>
-  wrong?.replace(/^[a-z]\w*(?:\.\w+)*(?=:? (?:must|may|is|has|contains|cannot|needs)\b)/, label);
+  wrong?.replace(/^[a-z]\w*(?:\.\w+)*(?=:? (?:must|may|could|is|has|contains|cannot|needs)\b)/, label);
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 

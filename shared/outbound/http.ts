@@ -30,7 +30,7 @@ export const onPrivateHost = (field: string): string =>
 
 /** Only with `npm start`: how to permit an address of this machine or network. */
 const howToPermit = (url: URL): string => {
-  if (!canPermit() || !isRestrictedHost(url.hostname)) return '';
+  if (!canPermit() || !isRestrictedHost(url.hostname, portOf(url))) return '';
   const address = `${url.hostname === 'localhost' ? '127.0.0.1' : url.hostname}:${portOf(url)}`;
   return ` Locally, restart with PERMITTED_ADDRESSES=${address} npm start, and use http://${address}.`;
 };

@@ -48,11 +48,11 @@ export const requireFeeds = async (project: Pick<Project, 'id'>, { collections =
     const way =
       name === usersCollection
         ? 'For users, subscribe to user.created, user.updated and user.deleted.'
-        : 'To turn it on, set "changes": true on the collection with the dashboard API.';
+        : 'Turn it on in the console, on the page Schema of the collection, or set "changes": true with the dashboard API.';
     throw new AppError(
       'CHANGES_NOT_ENABLED',
       `The collection "${name}" has no changes feed, which webhooks need. ${way}`,
-      { errors: [{ field: 'collections', message: `"${name}" has no changes feed` }] },
+      { errors: [{ field: 'collections', message: `"${name}" has no changes feed. ${way}` }] },
     );
   }
 };
