@@ -37,8 +37,9 @@ export const accounts = {
   },
   providers: {
     title: 'Sign-in providers',
-    why: 'Choose a provider to set it up. The app URL in General must be set first.',
-    whyReady: 'Choose a provider to set it up.',
+    why: 'Choose a provider to set it up.',
+    needsUrl: 'Providers need the app URL.',
+    setUrl: 'Set the app URL',
     openId: 'OpenID Connect',
     states: { on: 'On', off: 'Off', unset: 'Not set up', incomplete: 'Incomplete' },
     missing: (fields: readonly string[]) => `Missing: ${fields.join(', ')}`,

@@ -31,7 +31,7 @@ export const files = {
   path: 'Path',
   size: 'Size',
   type: 'Type',
-  empty: 'No files yet. Drop files here, or upload from your app with POST /api/storage/upload-request.',
+  empty: 'No files yet. Drop files here, choose some, or upload them from your app.',
   upload: 'Upload',
   choose: 'Choose files',
   drop: 'or drop them here',

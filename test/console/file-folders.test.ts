@@ -68,7 +68,7 @@ describe('folders of files in the console', () => {
     await folders.getByRole('link', { name: postId }).click();
     await page.getByRole('link', { name: 'attached.txt' }).waitFor();
     await page.getByRole('link', { name: 'Open the document' }).click();
-    await page.getByRole('region', { name: postId }).waitFor();
+    await page.getByRole('region', { name: 'Ferns' }).waitFor();
     expect(problems).toEqual([]);
   });
 

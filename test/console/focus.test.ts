@@ -52,9 +52,9 @@ test('focus moves to the first field of a new document, and back on Escape', asy
   await page.keyboard.press('e');
   await isFocused('textbox', 'title');
   await page.getByRole('button', { name: 'Cancel' }).press('Enter');
-  await isFocused('region', id);
+  await isFocused('region', 'Hello');
   await page.keyboard.press('Escape');
-  await page.getByRole('region', { name: id }).waitFor({ state: 'detached' });
+  await page.getByRole('region', { name: 'Hello' }).waitFor({ state: 'detached' });
   await isFocused('link', 'Hello');
 });
 
@@ -95,7 +95,7 @@ test('412 REVISION_MISMATCH moves the focus to the first choice', async () => {
   await isFocused('radio', 'Mine mine');
   await page.getByRole('radio', { name: 'Mine mine' }).check();
   await page.keyboard.press('ControlOrMeta+s');
-  await isFocused('region', id);
+  await isFocused('region', 'Hello');
 });
 
 test('focus stays on the user when a session is ended, and returns to the row on Escape', async () => {

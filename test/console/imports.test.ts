@@ -54,3 +54,18 @@ test('import fails and shows the reason in a dialog when it stores nothing', asy
   await page.getByRole('dialog').getByText('Nothing was imported: its only line was rejected.').waitFor();
   expect(problems).toEqual([]);
 });
+
+test('import of a CSV file adds the columns with numbers that the schema lacks, and reads their decimal commas', async () => {
+  const { page, problems } = opened;
+  await page.reload();
+  await page.getByRole('button', { name: 'Import' }).click();
+  const dialog = page.getByRole('dialog');
+  const buffer = Buffer.from('text;hours\nPaint;1,25\n');
+  await dialog.getByLabel('File').setInputFiles([{ name: 'hours.csv', mimeType: '', buffer }]);
+  await dialog.getByRole('checkbox', { name: 'Add to the schema: hours (Number)' }).waitFor();
+  await dialog.getByRole('button', { name: 'Import' }).click();
+  await page.getByRole('row').filter({ hasText: 'Import · hours.csv' }).getByText('1 imported').waitFor();
+  const { body } = await project.api<{ data: { items: unknown } }>('GET', '/api/data/notes?text=Paint');
+  expect(body.data.items).toMatchObject([{ text: 'Paint', hours: 1.25 }]);
+  expect(problems).toEqual([]);
+});

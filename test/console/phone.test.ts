@@ -53,10 +53,10 @@ test('Close is beside the title of a document on a phone, also while it is edite
   const { page } = await browser.newPage({ viewport: { width: 390, height: 844 } });
   await page.goto(`${inject('stack').dashboardUrl}/projects/${id}/documents/posts?open=${_id}`);
   await signIn(page, developer);
-  const panel = page.getByRole('region', { name: _id });
+  const panel = page.getByRole('region', { name: 'Hello' });
   await panel.getByRole('button', { name: 'Edit' }).click();
   await panel.getByRole('button', { name: 'Save' }).waitFor();
-  const title = await panel.getByRole('heading', { name: _id }).boundingBox();
+  const title = await panel.getByRole('heading', { name: 'Hello' }).boundingBox();
   const close = await panel.getByRole('button', { name: 'Close' }).boundingBox();
   if (!title || !close) throw new Error('A part of the head is not in sight');
   expect(close.x).toBeGreaterThanOrEqual(title.x + title.width);

@@ -18,6 +18,8 @@ import { DocumentEditor } from './document-editor.tsx';
 import { DocumentView } from './document-view.tsx';
 import { useEditedDocument } from './edited-document.ts';
 import { moveToTrash } from './move-to-trash.ts';
+import { nameOf } from './ref-address.ts';
+import { titleField } from './ref-preview.tsx';
 import { Referrers } from './referrers.tsx';
 import { enforcedFields } from './shown-fields.ts';
 
@@ -87,8 +89,11 @@ export const DocumentPanel = ({ projectId, collection, id, viewer, onClose }: Pr
       )}
     </div>
   );
+  const title = titleField(rules);
+  const name = data && nameOf(title === undefined ? data : { [title]: data[title], ...data });
   return (
-    <Panel title={id} head={head} onClose={() => leaving(onClose)}>
+    <Panel title={name ?? id} head={head} onClose={() => leaving(onClose)}>
+      {name !== undefined && name !== id && <p class="small muted mono">{id}</p>}
       {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
       <Waiting of={found.value} />
       {now?.theirs ? (

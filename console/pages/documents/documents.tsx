@@ -6,7 +6,7 @@ import { rows } from '../../text/rows.ts';
 import { viewAs } from '../../text/view-as.ts';
 import { t } from '../../text/words.ts';
 import { addressWith } from '../../ui/address.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, LinkButton } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { useKept } from '../../ui/kept.ts';
 import { keyText } from '../../ui/keys.ts';
@@ -161,7 +161,11 @@ export const Documents = () => {
               text={
                 at > 1 ? t.pager.beyond : isFiltered ? t.documents.noneFit : viewer ? viewAs.none : t.documents.none
               }
-            />
+            >
+              {at === 1 && !isFiltered && viewer === undefined && (
+                <LinkButton href={`${path}/transfers`}>{t.documents.importFile}</LinkButton>
+              )}
+            </Empty>
           ) : (
             (page || !problem) && (
               <DocumentsTable
@@ -172,7 +176,7 @@ export const Documents = () => {
               />
             )
           )}
-          {page && (
+          {page && (page.items.length > 0 || at > 1) && (
             <div class="row small muted pager">
               <Pager shown={page.items.length} total={page.total} capped={page.totalCapped ?? false} />
               {page.truncated && <span>{t.documents.truncated}</span>}

@@ -1,4 +1,5 @@
 import { useQuery } from '../../api/query.ts';
+import { transfers as texts } from '../../text/transfers.ts';
 import { t } from '../../text/words.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
@@ -11,7 +12,7 @@ interface Refusal {
 }
 
 const columns: readonly Column<Refusal>[] = [
-  { key: 'line', label: t.transfers.line, number: true, cell: ({ line }) => line },
+  { key: 'line', label: texts.line, number: true, cell: ({ line }) => line },
   { key: 'field', label: t.documents.field, cell: ({ field }) => <span class="mono">{field || '–'}</span> },
   { key: 'message', label: t.mail.reason, cell: ({ message }) => message },
 ];
@@ -28,11 +29,11 @@ export const ImportErrors = ({
 }) => {
   const { data, problem } = useQuery('get-import', place).value;
   return (
-    <Dialog title={t.transfers.refusals} onClose={onClose}>
+    <Dialog title={texts.refusals} onClose={onClose}>
       {problem && <ProblemNote problem={problem} />}
       {data?.failure && <p>{data.failure}</p>}
       <Table
-        label={t.transfers.refusals}
+        label={texts.refusals}
         columns={columns}
         items={data?.errors}
         keyOf={({ line, field }) => `${line} ${field}`}

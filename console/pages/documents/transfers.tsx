@@ -5,6 +5,7 @@ import { useEvery } from '../../api/query-every.ts';
 import { useRepeat } from '../../api/repeat.ts';
 import { request } from '../../api/request.ts';
 import type { Item } from '../../api/rows.ts';
+import { transfers as texts } from '../../text/transfers.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
 import { Badge } from '../../ui/badge.tsx';
@@ -25,13 +26,13 @@ const ended: ReadonlySet<Transfer['state']> = new Set(['done', 'failed', 'cancel
 const kinds = { done: 'good', failed: 'danger', cancelled: 'warning' } as const;
 
 const State = ({ state }: Pick<Transfer, 'state'>) => (
-  <Badge {...(state in kinds ? { kind: kinds[state as keyof typeof kinds] } : {})}>{t.transfers.states[state]}</Badge>
+  <Badge {...(state in kinds ? { kind: kinds[state as keyof typeof kinds] } : {})}>{texts.states[state]}</Badge>
 );
 
 /** The inserted documents, with a link to their list. */
 const Inserted = ({ collection, inserted }: Pick<Transfer & { kind: 'import' }, 'collection' | 'inserted'>) => {
   const { projectId = '' } = useRoute().params;
-  const text = t.transfers.inserted(inserted);
+  const text = texts.inserted(inserted);
   return inserted === 0 ? text : <a href={`/projects/${projectId}/documents/${collection}`}>{text}</a>;
 };
 
@@ -42,10 +43,10 @@ const Progress = (transfer: Transfer) =>
     </>
   ) : (
     <>
-      <Inserted {...transfer} /> · {t.transfers.rejected(transfer.rejected)}
-      {transfer.skipped > 0 && <> · {t.transfers.skipped(transfer.skipped)}</>}
+      <Inserted {...transfer} /> · {texts.rejected(transfer.rejected)}
+      {transfer.skipped > 0 && <> · {texts.skipped(transfer.skipped)}</>}
       {transfer.size !== null && transfer.size > 0 && !ended.has(transfer.state) && (
-        <progress value={transfer.bytes} max={transfer.size} aria-label={t.transfers.read} />
+        <progress value={transfer.bytes} max={transfer.size} aria-label={texts.read} />
       )}{' '}
       {transfer.failure}
     </>
@@ -53,7 +54,7 @@ const Progress = (transfer: Transfer) =>
 
 const Kind = (transfer: Transfer) => (
   <>
-    {t.transfers.kinds[transfer.kind]}
+    {texts.kinds[transfer.kind]}
     {transfer.kind === 'import' && transfer.fileName !== null && <> · {transfer.fileName}</>}
   </>
 );
@@ -80,9 +81,9 @@ export const Transfers = () => {
     if (data.url) location.assign(data.url);
   };
   const columns: readonly Column<Transfer>[] = [
-    { key: 'kind', label: t.transfers.kind, cell: Kind },
+    { key: 'kind', label: texts.kind, cell: Kind },
     { key: 'state', label: t.mail.state, cell: State },
-    { key: 'progress', label: t.transfers.progress, cell: Progress },
+    { key: 'progress', label: texts.progress, cell: Progress },
     { key: 'created', label: t.users.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       key: 'acts',
@@ -98,7 +99,7 @@ export const Transfers = () => {
                   explained.value = id;
                 }}
               >
-                {t.transfers.why}
+                {texts.why}
               </Button>
             )}
             {kind === 'export' && state === 'done' && (
@@ -112,7 +113,7 @@ export const Transfers = () => {
                 await request('delete-transfer', { projectId, id });
               }}
             >
-              {t.transfers.remove}
+              {texts.remove}
             </Act>
           </>
         ) : (
@@ -143,7 +144,7 @@ export const Transfers = () => {
           importing.value = true;
         }}
       >
-        {t.transfers.import}
+        {texts.import}
       </Act>
     </>
   );
@@ -155,7 +156,7 @@ export const Transfers = () => {
         label={t.collection.parts.transfers}
         columns={columns}
         keyOf={({ _id }) => _id}
-        empty={t.transfers.none}
+        empty={texts.none}
       />
       {explained.value && (
         <ImportErrors

@@ -33,6 +33,7 @@ const Tile = ({
   readonly href: string;
 }) => {
   const { state, missing } = stateOf(shown);
+  const isWithoutSite = state === 'on' && !hasSite;
   return (
     <li class="stat">
       <Mark outline={markOf(provider)} />
@@ -45,13 +46,13 @@ const Tile = ({
           <p class="small muted">{accounts.providers.states.unset}</p>
         ) : (
           <p>
-            <Badge kind={state === 'on' && !hasSite ? 'warning' : kinds[state]}>
-              {accounts.providers.states[state]}
+            <Badge kind={isWithoutSite ? 'warning' : kinds[state]}>
+              {accounts.providers.states[isWithoutSite ? 'incomplete' : state]}
             </Badge>
           </p>
         )}
         {state === 'incomplete' && <p class="small muted">{accounts.providers.missing(missing)}</p>}
-        {state === 'on' && !hasSite && <p class="small muted">{accounts.providers.missing([t.settings.siteUrl])}</p>}
+        {isWithoutSite && <p class="small muted">{accounts.providers.missing([t.settings.siteUrl])}</p>}
       </div>
     </li>
   );
@@ -68,7 +69,15 @@ export const ProviderTiles = ({ project }: SettingsProps) => {
   return (
     <section class="stack">
       <h2>{accounts.providers.title}</h2>
-      <p class="muted">{siteUrl === null ? accounts.providers.why : accounts.providers.whyReady}</p>
+      <p class="muted">
+        {accounts.providers.why}{' '}
+        {siteUrl === null && (
+          <>
+            {accounts.providers.needsUrl}{' '}
+            <a href={`/projects/${project._id}/settings/general`}>{accounts.providers.setUrl}</a>
+          </>
+        )}
+      </p>
       <ul class="cards tiles" aria-label={accounts.providers.title}>
         {Object.entries(socialProviders).map(([provider, one]) => (
           <Tile key={provider} provider={provider} shown={one} hasSite={siteUrl !== null} href={addressOf(provider)} />

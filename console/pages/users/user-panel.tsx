@@ -43,7 +43,10 @@ const UserFacts = ({ projectId, user }: Props) => {
     ],
     [users.lastSeen, <LastSeen key="seen" projectId={projectId} user={user} />],
     [t.users.created, <Time key="created" at={String(user.createdAt)} />],
-    [users.ways, <WaysToSignIn key="ways" projectId={projectId} id={user._id} />],
+    [
+      users.ways,
+      <WaysToSignIn key="ways" projectId={projectId} id={user._id} hasEmail={typeof user.email === 'string'} />,
+    ],
     [
       users.id,
       <span key="id" class="mono">

@@ -29,13 +29,15 @@ const columns: readonly Column<Passkey>[] = [
 ];
 
 /** How a user can sign in: password, providers, passkeys and second factor. */
-export const WaysToSignIn = (user: Props) => {
+export const WaysToSignIn = ({ hasEmail, ...user }: Props & { readonly hasEmail: boolean }) => {
   const found = useQuery('get-user-security', { ...user });
+  const { data: project } = useQuery('get-project', { projectId: user.projectId }).value;
   const { data, problem } = found.value;
   if (problem) return <ProblemNote problem={problem} onRetry={found.reload} />;
-  if (!data) return null;
+  if (!data || !project) return null;
   const names = [
     ...(data.password ? [users.password] : []),
+    ...(hasEmail && project.signIn.emailCode ? [users.emailCode] : []),
     ...data.providers.map(({ name }) => name),
     ...(data.passkeys.length > 0 ? [users.passkeys(data.passkeys.length)] : []),
     ...(data.secondFactor ? [users.secondFactor(data.secondFactor.recoveryCodes)] : []),
