@@ -86,6 +86,8 @@ export const access = {
     recover: 'The same users as for updates.',
     purge: 'The same users as for deletion.',
   },
+  rulesWhy: 'A custom rule is a condition in JSON, about the document and the user.',
+  rulesRead: 'Rules with examples',
   ruleOf: (name: string) => `Rule: ${name}`,
   splitRead: 'Different rules for one document and for lists',
   splitUpdate: 'Different rules before and after the update',

@@ -359,6 +359,7 @@ export const en = {
     newTemplate: 'New template',
     name: 'Name',
     key: 'Key',
+    subjectWhy: 'Requests fill in variables, such as {{name}}.',
     keyWhy: 'Requests use this key: letters, digits, . _ -',
     html: 'HTML',
     text: 'Text',
@@ -604,6 +605,7 @@ export const en = {
   },
   members: {
     invite: 'Invite',
+    why: 'Viewers can only read. Admins can do everything except delete the project.',
     role: 'Role',
     invited: (email: string) => `Invitation sent to ${email}`,
     added: 'Since',

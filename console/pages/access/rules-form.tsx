@@ -41,6 +41,12 @@ export const RulesForm = ({ draft, collection, known, hints, fields, wrong, onCh
   const isUsual = optionalRules.every((name) => rules[name].choice === 'default');
   return (
     <div class="rules">
+      <p class="muted">
+        {access.rulesWhy}{' '}
+        <a href="/docs/guides/sharing-data" target="_blank" rel="noopener">
+          {access.rulesRead}
+        </a>
+      </p>
       {others.map((hint) => (
         <p key={hint} class="note warning" role="status">
           {hint}

@@ -13,7 +13,7 @@ export interface SampledCollection {
 
 const someId = '6743f0c2a91b5d0012ab34cd';
 
-const sampleOf = ({ type, items, fields = [] }: ValueType): unknown => {
+const sampleOf = ({ type, items, fields = [], enum: allowed = [] }: ValueType): unknown => {
   const values: Readonly<Record<ValueType['type'], () => unknown>> = {
     String: () => 'Hello',
     Number: () => 1,
@@ -23,7 +23,7 @@ const sampleOf = ({ type, items, fields = [] }: ValueType): unknown => {
     Object: () => Object.fromEntries(fields.map((field) => [field.key, sampleOf(field)])),
     Array: () => (items ? [sampleOf(items)] : []),
   };
-  return values[type]();
+  return allowed[0] ?? values[type]();
 };
 
 /** A sample body: from the schema, otherwise from the newest document, otherwise any JSON. */

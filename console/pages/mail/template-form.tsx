@@ -80,6 +80,7 @@ export const TemplateForm = ({ projectId, template, onClose }: Props) => {
             />
             <Field
               label={t.mail.subject}
+              hint={t.mail.subjectWhy}
               required
               maxLength={500}
               value={subject}

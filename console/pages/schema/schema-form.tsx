@@ -183,15 +183,18 @@ export const SchemaForm = ({
   const { fields, closed, lists, on, partition } = useMemo(() => partsOf(draft), [draft]);
   const conflict = useSignal<Problem | undefined>(undefined);
   const errors = useSignal(noErrors);
+  const notes = useSignal<readonly string[]>([]);
   const shown = useSignal<'types' | 'file' | undefined>(undefined);
   const save = async (force: boolean) => {
     conflict.value = undefined;
     errors.value = noErrors;
+    notes.value = [];
     try {
       await saveDraft(async (sent) => {
         const body = { ...bodyOf(saved, sent), ...(force && { force }) };
         const { data, hints = [] } = await request('update-collection', { projectId, collectionName, body });
-        say([words.saved, ...hints].join(' '));
+        notes.value = hints;
+        say(words.saved);
         return draftsOf(data, sent.fields);
       });
     } catch (error) {
@@ -227,6 +230,11 @@ export const SchemaForm = ({
                 onForce={() => save(true)}
               />
             )}
+            {notes.value.map((note) => (
+              <p key={note} class="note warning" role="status">
+                {note}
+              </p>
+            ))}
             <ChangeList changes={isChanged ? changesOf(saved, now) : []} />
           </>
         }

@@ -106,6 +106,7 @@ export const Members = ({ project: { _id: projectId, role: own } }: SettingsProp
   ];
   return (
     <div class="stack">
+      <p class="muted">{t.members.why}</p>
       {own !== 'viewer' && <Invite projectId={projectId} />}
       <List
         row="list-members"
