@@ -217,7 +217,10 @@ describe('slots that a crash left behind', () => {
     const [left = '', another = '', a = '', b = '', c = ''] = ids(5);
     await put({ ...key, used: mailsPerMonth - 1, held: new Set([left]) });
     expect(await reserveSlots(project, [a])).toMatchObject({ usage: { used: mailsPerMonth } });
+    const sending = vi.mocked(JsonClient.prototype.send);
+    sending.mockClear();
     const refusal = await laterRefusalOf(reserveSlots(project, [b]));
+    expect(sending).toHaveBeenCalledTimes(1);
     expect(refusal.code).toBe('MAIL_QUOTA_EXCEEDED');
     expect(state.commands).toEqual([]);
     await put({ ...key, used: mailsPerMonth, held: new Set([left, another]) });
