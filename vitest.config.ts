@@ -27,18 +27,21 @@ const onStack = {
 /** Files that start processes of their own, which need the cores. Vitest runs groups one after the other. */
 const heavy = { maxWorkers: 2, sequence: { groupOrder: 2 } };
 
-const onBundles = {
-  ...onStack,
-  ...heavy,
-  globalSetup: ['test/support/clients/bundles.ts', 'test/support/clients/stack.ts'],
-  hookTimeout: 600_000,
-};
-
 /** Files of one worker, which loads what is installed once; end-of-file.ts keeps them apart. */
 const shared = {
   isolate: false,
   sequence: { setupFiles: 'list' as const },
   setupFiles: [...everywhere, 'test/support/clients/end-of-file.ts'],
+};
+
+const onBundles = {
+  ...onStack,
+  ...shared,
+  ...heavy,
+  sequence: { ...shared.sequence, ...heavy.sequence },
+  setupFiles: [...shared.setupFiles, ...onStack.setupFiles],
+  globalSetup: ['test/support/clients/bundles.ts', 'test/support/clients/stack.ts'],
+  hookTimeout: 600_000,
 };
 
 export default defineConfig({
