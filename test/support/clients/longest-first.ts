@@ -1,25 +1,29 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/**
- * The slowest files, which mostly wait for failed services. They run first, because at the end other files would wait
- * for them. The first one takes as long as a worker needs for all CDK tests.
- */
+/** The slowest files. They run first, because at the end other files would wait for them. */
 const longest = [
-  'local/faults.test.ts',
-  'infra/',
-  'local/health.test.ts',
+  'long/interrupted-operations.test.ts',
+  'long/kill-9.test.ts',
+  'long/memory.test.ts',
+  'long/plans.test.ts',
+  'long/bundles.test.ts',
+  'long/bundled-start.test.ts',
+  'histories/histories.slow.test.ts',
+  'local/faults.slow.test.ts',
+  'contract/secrets.slow.test.ts',
+  'data/killed-writes.slow.test.ts',
+  'long/ended-tests.test.ts',
+  'jobs/every-job.slow.test.ts',
+  'storage/sweep.slow.test.ts',
+  'local/durability.slow.test.ts',
+  'local/health.slow.test.ts',
+  'long/purge.test.ts',
+  'long/transfers.test.ts',
   'local/start.test.ts',
-  'contract/strings.test.ts',
-  'data/own-database.test.ts',
-  'contract/secrets.test.ts',
   'dashboard/database.test.ts',
-  'contract/bytes.test.ts',
-  'storage/faults.test.ts',
   'functions/rate-limit.test.ts',
   'mail/provider-answers.test.ts',
-  'transfers/exports.test.ts',
-  'user-auth/enumeration.test.ts',
-  'local/durability.test.ts',
+  'user-auth/second-factor.test.ts',
   'contract/openapi-examples.test.ts',
 ];
 
