@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { createInterface } from 'node:readline';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
 import { handler as createDocuments } from '../../../functions/data/create-documents.ts';
@@ -15,6 +16,8 @@ import type { Acknowledged, KilledEffects, KilledRequest } from './killed-writes
 // Reads a request or a job as one JSON line, and kills itself by SIGKILL immediately before one of the database commands
 // that it sends, or before the response. Otherwise prints the response as one JSON line.
 permitAddresses(process.env.PERMITTED_ADDRESSES);
+// Node writes its compile cache when a process exits, which a killed one does not: each would compile all modules again.
+flushCompileCache();
 
 const handlers = { createDocument, createDocuments, deleteDocuments, runBatch, updateDocuments };
 const housekeeping = new Set(['hello', 'ismaster', 'ping', 'endSessions', 'saslStart', 'saslContinue']);
