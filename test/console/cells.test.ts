@@ -15,6 +15,9 @@ afterAll(() => browser.close());
 
 const cell = (row: number, column: number) => page.locator('tbody tr').nth(row).locator('td:not(.tick)').nth(column);
 
+/** A message stays as long as the pointer is on it, and a busy machine may need its Undo after more than ten seconds. */
+const saved = (): Promise<void> => page.getByText('order 1: n saved', { exact: true }).hover();
+
 const isFocused = (row: number, column: number) =>
   cell(row, column)
     .and(page.locator(':focus'))
@@ -35,7 +38,7 @@ test('a double click edits a cell, Enter saves it, and the document stays closed
   await input.fill('7');
   expect(await obstacles(page)).toEqual([]);
   await page.keyboard.press('Enter');
-  await page.getByText('order 1: n saved', { exact: true }).waitFor();
+  await saved();
   expect(await stored('n=7')).toMatchObject([{ title: 'order 1' }]);
   expect(new URL(page.url()).searchParams.has('open')).toBe(false);
 });
@@ -47,7 +50,7 @@ test('Undo takes the change of a cell back, and 412 REVISION_MISMATCH is shown i
   await cell(0, 2).dblclick();
   await page.getByRole('textbox', { name: 'n', exact: true }).fill('7');
   await page.keyboard.press('Enter');
-  await page.getByText('order 1: n saved', { exact: true }).waitFor();
+  await saved();
   const [{ _id: id } = {}] = await stored('n=7');
   await project.api('PATCH', `/api/data/orders/${String(id)}`, { body: { n: 8 } });
   await undo.click();
