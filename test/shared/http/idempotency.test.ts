@@ -6,7 +6,7 @@ import { currentRequest, type RequestRecord } from '../../../shared/core/request
 import { checkedKey, once, storedResponses } from '../../../shared/http/middleware/idempotency.ts';
 import type { Reply } from '../../../shared/http/reply.ts';
 import type { Route } from '../../../shared/http/route.ts';
-import { SignedClient } from '../../../shared/persistence/aws-client.ts';
+import { JsonClient, SignedClient } from '../../../shared/persistence/aws-client.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { useMemoryTable } from '../../support/fixtures/memory-table.ts';
 import { projectWithKey } from '../accounts/project.ts';
@@ -243,6 +243,8 @@ describe('a route whose responses contain secrets', () => {
       expect([second.wasRun, second.id === first.id, isReplayed(second)]).toEqual([true, true, true]);
       expect(second).toMatchObject({ body: 'secret two' });
       expect(isReplayed(first)).toBe(false);
+      const sent = vi.mocked(JsonClient.prototype.send).mock.calls;
+      expect(JSON.stringify(sent)).not.toContain('secret one');
     },
   );
 
@@ -256,6 +258,8 @@ describe('a route whose responses contain secrets', () => {
     await send(reissued, {}, new AppError('SERVICE_UNAVAILABLE', 'down'));
     const third = await send(reissued);
     expect([third.wasRun, isReplayed(third)]).toEqual([true, true]);
+    await send(reissued, {}, response(400, 'no'));
+    expect(await send(reissued)).toMatchObject({ wasRun: true, statusCode: 201 });
   });
 
   test('and opens a session is recognized by a digest with a key', async () => {
@@ -270,4 +274,21 @@ test('400 VALIDATION_FAILED for a malformed key of a write, and none for a GET',
     checkedKey(of).before?.({ event: { headers: { 'idempotency-key': 'a b' } } } as never);
   expect(check(route())).toThrow(AppError);
   expect(check(list)).not.toThrow();
+});
+
+test('without a response, a run or a request, nothing is stored and nothing fails', async () => {
+  const run = { isAnswered: true };
+  for (const context of [{ run }, { run: { isAnswered: false } }, {}]) {
+    await storedResponses(route()).after?.({ context, response: null } as never);
+    await once(route()).after?.({ context, response: null } as never);
+  }
+  await storedResponses(route()).after?.({ context: {}, response: response() } as never);
+  expect(JsonClient.prototype.send).not.toHaveBeenCalled();
+  const event = {
+    ...{ headers: { 'idempotency-key': 'k' }, rawPath: '/a', rawQueryString: '', body: '' },
+    requestContext: { http: { method: 'POST' } },
+  };
+  const begun = await once(route()).before?.({ event, context: { project, keyKind: 'secret' } } as never);
+  // The first refresh token of a sign-up is derived from the key.
+  expect(begun).toMatchObject({ run: { isRepeat: false, request: { key: 'k' } } });
 });
