@@ -60,7 +60,7 @@ export const schema = {
   rule: 'Rule, as JSON',
   ref: 'Refers to',
   refChoose: 'Choose …',
-  refNew: 'A collection that you create later …',
+  refNew: 'Another, created later',
   refName: 'Name of that collection',
   exists: 'Must exist',
   onDelete: 'When it is deleted',

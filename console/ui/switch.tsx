@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
 interface Asked {
   readonly on: boolean;
@@ -27,7 +27,8 @@ export const Switch = ({
   const box = useRef<HTMLInputElement>(null);
   const id = useId();
   const [asked, ask] = useState<Asked>();
-  useLayoutEffect(() => {
+  // After the router, which scrolls a new page to its top.
+  useEffect(() => {
     if (!marked) return;
     box.current?.scrollIntoView({ block: 'center' });
     box.current?.focus({ preventScroll: true });

@@ -167,10 +167,10 @@ test('Ref can refer to a collection of the project or its own, and an unused def
   const choices = option('Refers to', 'leader').locator('option');
   await expect
     .poll(() => choices.allTextContents())
-    .toEqual(['Choose …', 'keyed', 'orders', 'people', 'stored', 'teams', 'A collection that you create later …']);
+    .toEqual(['Choose …', 'keyed', 'orders', 'people', 'stored', 'teams', 'Another, created later']);
   await create();
   await page.getByRole('alert').getByText('Choose the collection that leader refers to.').waitFor();
-  await option('Refers to', 'leader').selectOption('A collection that you create later …');
+  await option('Refers to', 'leader').selectOption('Another, created later');
   await option('Name of that collection', 'leader').fill('coaches');
   expect(await obstacles(page)).toEqual([]);
   await option('Refers to', 'leader').selectOption('people');
