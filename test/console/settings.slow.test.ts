@@ -66,7 +66,10 @@ describe('the settings in the console', () => {
     await dialog.getByLabel('Client secret').fill('secret');
     await dialog.getByLabel('Enabled').check();
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await tile.getByText('On', { exact: true }).waitFor();
+    await tile.getByText('Missing: App URL').waitFor();
+    await tile.getByText('Incomplete').waitFor();
+    const general = await page.getByRole('link', { name: 'Set the app URL' }).getAttribute('href');
+    expect(general).toBe(new URL(page.url()).pathname.replace('sign-in', 'general'));
     expect(new URL(page.url()).search).toBe('');
     expect(problems).toEqual([]);
   });
