@@ -2,11 +2,14 @@ import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { type Collection, rowSecurityModes } from '../../../shared/collections/collection.ts';
 import { fixedRules } from '../../../shared/collections/rules/parse-rules.ts';
+import { parseSchema } from '../../../shared/collections/schema/schema.ts';
 import { isTrashed } from '../../../shared/collections/trash-conditions.ts';
 import {
+  isSameOwner,
   mayRead,
   mayWrite,
   ownedBy,
+  ownerValue,
   requireWriteAccess,
   visibilityFilter,
   writeFilter,
@@ -130,6 +133,38 @@ describe('a fetched document', () => {
     [1, false],
     [null, false],
   ])('with isDeleted %j is trashed: %s', (isDeleted, trashed) => expect(isTrashed({ _id, isDeleted })).toBe(trashed));
+});
+
+describe('an owner field that references users', () => {
+  const hex = 'a'.repeat(24);
+  const [id, other] = [new ObjectId(hex), new ObjectId('b'.repeat(24))];
+  const referenced: Collection = {
+    ...ownedPrivately,
+    schema: parseSchema([{ key: 'userId', type: 'Ref', ref: 'users' }]),
+  };
+  const caller: Caller = { kind: 'publishable', userId: hex };
+
+  test.each<[unknown, boolean]>([
+    [id, true],
+    [new ObjectId(hex), true],
+    [other, false],
+    [hex, false],
+    [[id], false],
+    [undefined, false],
+  ])('of %s belongs to the user: %s', (userId, own) => {
+    expect(mayRead({ collection: referenced, caller }, { _id, userId })).toBe(own);
+    expect(mayWrite({ collection: referenced, caller }, { _id, userId })).toBe(own);
+    expect(isSameOwner(userId, id)).toBe(own);
+    expect(isSameOwner(id, userId)).toBe(own);
+  });
+
+  test('is compared with an id, or with the text if it is none', () => {
+    const filter = { userId: { $eq: id, $not: { $type: 'array' } } };
+    expect(visibilityFilter({ collection: referenced, caller }, false)).toEqual(filter);
+    expect(writeFilter({ collection: referenced, caller })).toEqual(filter);
+    expect(ownerValue(referenced, 'ann')).toBe('ann');
+    expect(ownerValue(ownedPrivately, hex)).toBe(hex);
+  });
 });
 
 test('an operator sent as a user id stays a value', () =>

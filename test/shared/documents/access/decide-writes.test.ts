@@ -144,6 +144,7 @@ describe('a write is one command', () => {
     ['readTrash is a condition', 'purge', { ...everyone, readTrash: { text: 'a' } }, {}, false, false],
     ['readTrash is a condition of a deletion', 'delete', { ...everyone, readTrash: { text: 'a' } }, {}, true, false],
     ['owners read the trash', 'recover', everyone, { trash: 'owner', ownerField: 'text' }, false, false],
+    ['an update would not be allowed', 'delete', { read: true, delete: true }, {}, true, false],
     ['everyone reads the trash', 'recover', everyone, {}, true, false],
   ])('or not, if %s: %s', async (_title, write, rules, rls, isOne, looksUp) => {
     const decision = await decideWrite(

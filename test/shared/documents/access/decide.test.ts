@@ -9,7 +9,7 @@ import { isUntouched } from '../../../../shared/documents/access/decide-rule.ts'
 import { filterOf } from '../../../../shared/documents/access/filter-of.ts';
 import type { JsonObject } from '../../../../shared/documents/document.ts';
 import { matches } from '../../../support/data/mongo-filter.ts';
-import { known, typed } from '../../../support/data/rules.ts';
+import { free, known, typed } from '../../../support/data/rules.ts';
 
 const [hex, other] = ['a'.repeat(24), 'b'.repeat(24)];
 const [id, otherId] = [hex, other].map((text) => new ObjectId(text)) as [ObjectId, ObjectId];
@@ -30,7 +30,7 @@ test.each<[FieldType | undefined, unknown, readonly unknown[]]>([
   ['String', hex, [hex]],
 ])('a field of type %s compares with %s as %s', (type, value, forms) => expect(formsOf(type, value)).toEqual(forms));
 
-const nested = { a: [{ b: 1 }, { b: [2, 3] }, 4, { c: 5 }], o: { p: null }, n: [[6, 7], [8]], e: [] };
+const nested = { a: [{ b: 1 }, { b: [2, 3] }, 4, { c: 5 }], o: { p: null }, n: [[6, 7], [8]], e: [], p: [{ 4: 1 }] };
 test.each<[string, readonly unknown[]]>([
   ['', [nested]],
   ['o.p', [null]],
@@ -54,6 +54,7 @@ test.each<[string, readonly unknown[]]>([
   ['a.2', [4]],
   ['a.4', []],
   ['a.01', []],
+  ['p.4', [1]],
 ])('the values at the position %s, apart from missing ones', (path, values) =>
   expect(valuesAt(nested, path).filter((value) => value !== undefined)).toEqual(values),
 );
@@ -221,6 +222,38 @@ describe('a rule about a change', () => {
     expect(decide({ kind: 'not', of: ruleAfter(rule) }, { document, stored, user: undefined })).toBe(
       outcome === 'unknown' ? outcome : !outcome,
     );
+  });
+
+  /** Comparisons of two fields of a document, as MongoDB's expressions decide them too. */
+  test.each<[JsonObject, JsonObject, Outcome]>([
+    [{ text: { $doc: 'tags.0' } }, { text: 'a', tags: ['a'] }, false],
+    [{ text: { $doc: 'toString' } }, { text: 'a' }, 'unknown'],
+    [{ text: { $doc: 'meta.text' } }, { text: 'a', meta: null }, 'unknown'],
+    [{ text: { $doc: 'meta.text' } }, { text: 'a' }, 'unknown'],
+    [{ text: { $doc: 'meta.text' } }, { text: 'a', meta: 'x' }, 'unknown'],
+    [{ text: { $doc: 'meta.text' } }, { text: 'a', meta: { text: 'a' } }, true],
+    [{ all: { $doc: 'cards.text' } }, { all: ['a'], cards: [{}, { text: 'a' }, 5, { x: 1 }] }, true],
+    [{ all: { $doc: 'cards.text' } }, { all: [['a']], cards: [[{ text: 'a' }]] }, true],
+    [{ flag: { $doc: 'other' } }, { flag: '', other: '' }, true],
+    [{ flag: { $gt: { $doc: 'other' } } }, { flag: 1, other: 'a' }, false],
+    [{ flag: { $lt: { $doc: 'other' } } }, { flag: null, other: 1 }, false],
+    [{ flag: { $contains: { $doc: 'other' } } }, { flag: 5, other: '5' }, false],
+    [{ flag: { $contains: { $doc: 'other' } } }, { flag: 'a', other: 5 }, false],
+    [{ flag: { $ne: { $doc: 'other' } } }, { flag: 1, other: 1 }, false],
+    [{ flag: { $ne: { $doc: 'other' } } }, { flag: 1, other: 2 }, true],
+    [{ flag: { $doc: 'other' } }, { flag: hex, other: id }, true],
+    [{ flag: { $doc: 'other' } }, { flag: id, other: hex }, true],
+    [{ flag: { $doc: 'other' } }, { flag: { a: 1 }, other: { a: 1 } }, true],
+    [{ flag: { $doc: 'other' } }, { flag: { a: 1 }, other: 1 }, false],
+    [{ flag: { $doc: 'other' } }, { flag: date(1), other: date(1) }, true],
+    [{ flag: { $in: { $doc: 'other' } } }, { flag: 1, other: [2, 1] }, true],
+    [{ flag: { $nin: { $doc: 'other' } } }, { flag: 1, other: [2, 1] }, false],
+    [{ flag: { $in: { $doc: 'other' } } }, { flag: 1, other: 1 }, true],
+  ])('%j of %j is %s', (rule, document, outcome) => {
+    const { list } = parseRules(free, known, { read: rule });
+    expect(decide(list, { document, user: undefined })).toBe(outcome);
+    const found = [true, false].map((wanted) => matches(document, filterOf(list, undefined, wanted) as object));
+    expect(found).toEqual([outcome === true, outcome === false]);
   });
 
   test.each<JsonObject>([{ number: { $stored: 'number' } }, { $stored: { text: 'a' } }])(

@@ -45,6 +45,8 @@ const things: Collection = {
     text('edited', { read: isEditor, write: isEditor }),
     text('first', { write: 'create' }),
     text('state', { write: { before: { state: 'open' }, after: { state: { $in: ['open', 'done'] } } } }),
+    text('never', { write: { before: false } }),
+    { key: 'count', type: 'Number', write: { after: { count: { $stored: 'count', plus: 1 } } } },
     object('meta', [text('score', { write: 'server' }), text('note', { read: 'server' })]),
     list('cards', [text('text'), text('answer', { read: 'server' })]),
   ]),
@@ -142,6 +144,9 @@ describe('fields that a caller may not read', () => {
     // A part of a document has the owner of the whole one.
     expect(withoutUnreadable(unreadable, { own: 'o' }, mine)).toEqual({ own: 'o' });
     expect(withoutUnreadable(unreadable, { own: 'o', meta: 'x' }, other)).toEqual({ meta: 'x' });
+    const bare = { _id: full._id, meta: null };
+    expect(Object.keys(withoutUnreadable(unreadable, bare, bare))).toEqual(['_id', 'meta']);
+    expect(Object.keys(withoutUnreadable(unreadable, { title: 't' }, other))).toEqual(['title']);
     expect(namesOf(hiddenIn(unreadable, other))).toBe(`${always} own`);
     expect([unreadable.ownerField, full.meta.note]).toEqual(['userId', 'n']);
   });
@@ -160,6 +165,8 @@ describe('fields that a caller may not read', () => {
     [{ $and: [own, { title: 'a' }] }, always],
     [{ $or: [own, { $and: [own, { title: 'a' }] }] }, always],
     [{ $or: [own, { title: 'a' }] }, `${always} own`],
+    [{ $and: [{ title: 'b' }, { title: 'a' }] }, `${always} own`],
+    [{ userId: { $doc: '_id' } }, `${always} own`],
     [{ $not: own }, `${always} own`],
     [{ userId: { $ne: { $user: '_id' } } }, `${always} own`],
     [{ userId: { $user: 'email' } }, `${always} own`],
@@ -180,6 +187,7 @@ describe('fields that a caller may not read', () => {
       return unreadable && namesOf(await unusableIn(context, unreadable));
     };
     expect([await usable(open), await usable(closed)]).toEqual([`${always} own`, always]);
+    expect(await usable(at(editor, { enabled: false, mode: 'private' }))).toBe(`${always} own`);
   });
 
   test('are named by paths of updates that lead to, into or around them', async () => {
@@ -272,6 +280,10 @@ describe('fields that a caller may not set', () => {
     ['state', editor, { state: 'closed' }, { state: 'open' }, false],
     ['state', editor, { state: 'open' }, { state: 'done' }, false],
     ['state', editor, { state: 'open' }, undefined, true],
+    ['never', editor, { never: 'a' }, {}, false],
+    ['never', editor, { never: 'a' }, undefined, true],
+    ['count', editor, { count: 3 }, { count: 2 }, true],
+    ['count', editor, { count: 3 }, { count: 3 }, false],
   ])('%s, in an update by %o to %j from %j: %s', async (path, caller, made, stored, expected) => {
     const right = rightsOf(things).written.find((each) => each.path === path);
     if (!right) throw new Error(`no right for ${path}`);
