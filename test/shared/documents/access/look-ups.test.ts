@@ -119,6 +119,13 @@ test.each<[string, unknown, JsonObject, boolean]>([
     { text: 'a' },
     false,
   ],
+  [
+    'values of two documents',
+    { tags: { $every: { $in: { $from: 'free', select: 'text' } } } },
+    { tags: ['x', 'y'] },
+    true,
+  ],
+  ['one more value', { tags: { $every: { $in: { $from: 'free', select: 'text' } } } }, { tags: ['x', 'z'] }, false],
   ['a date is a value', { at: { $in: { $from: 'free', select: 'at' } } }, { at: new Date(5) }, true],
   ['another date is not', { at: { $in: { $from: 'free', select: 'at' } } }, { at: new Date(6) }, false],
   ['an id is a value', { ref: { $in: { $from: 'free', select: '_id' } } }, { ref: idOf(7) }, true],
@@ -131,7 +138,7 @@ test.each<[string, unknown, JsonObject, boolean]>([
   ['another id is not', { ref: { $in: { $from: 'free', select: '_id' } } }, { ref: idOf(8) }, false],
 ])('%s: %j of %j', async (_title, rule, fields, expected) => {
   fill(
-    { free: [{ _id: idOf(7), at: new Date(5) }, { _id: idOf(6), at: null }, { _id: idOf(5) }] },
+    { free: [{ _id: idOf(7), at: new Date(5), text: 'x' }, { _id: idOf(6), at: null, text: 'y' }, { _id: idOf(5) }] },
     { ...record, level: '' },
   );
   const document = { _id: idOf(1), ...fields };
