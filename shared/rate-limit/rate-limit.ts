@@ -16,7 +16,8 @@ export const sourceOf = (address: string): string => {
 };
 
 /**
- * A window of 15 minutes for one source: an address, for `deliveries` a project, for `clashes` a project's user. `name`
+ * A window of 15 minutes for one source. The limits of addresses are settings ([config](../core/config.ts)), such as
+ * `RATE_LIMIT`. A source is an address, for `deliveries` a project, for `clashes` a project's user. `name`
  * is the attribute that counts it.
  */
 export interface RateWindow {

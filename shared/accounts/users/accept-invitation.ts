@@ -3,7 +3,7 @@ import { clock } from '../../core/clock.ts';
 import { AppError, type ErrorCode } from '../../core/errors.ts';
 import { tryOrLog } from '../../core/log.ts';
 import { withEffects } from '../../documents/store/effect-writes.ts';
-import { insertDocument, requireInsertAccess } from '../../documents/store/insert.ts';
+import { insertChecked, requireInsertAccess } from '../../documents/store/insert.ts';
 import type { Project } from '../../projects/project.ts';
 import { isHooked, wakeWebhookWorker } from '../../webhooks/events.ts';
 import { findById, requireAccount } from '../account-store.ts';
@@ -62,7 +62,7 @@ const createInvited = async (project: Project, invitation: UserInvitationRecord,
   const context = contextOf(project, collection, inviter, invitation.mfa === true);
   await requireInsertAccess(context);
   const { body, owner } = invitedBody(collection, fields, userField, userId);
-  const insert = () => insertDocument(context, body, { _id: invitation.documentId, owner, onClash: orUsed });
+  const insert = () => insertChecked(context, body, { _id: invitation.documentId, owner, onClash: orUsed });
   await withEffects(context, ['create'], insert);
   if (collection.feed?.on && isHooked(project, 'document')) await wakeWebhookWorker(project.id);
 };

@@ -15,7 +15,7 @@ export interface FieldTypeJson {
   readonly maximum?: number;
 }
 
-/** What holds for the values of a type. They are parsed in documents/values.ts. */
+/** What holds for the values of a type. `scalarRules` parses and compares scalars. */
 interface FieldTypeRules {
   readonly json: FieldTypeJson;
   readonly bsonType: 'string' | 'number' | 'bool' | 'date' | 'object' | 'array' | 'objectId';

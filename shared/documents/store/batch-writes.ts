@@ -16,7 +16,7 @@ import type { AccessContext } from '../access/access.ts';
 import { mayGet, requireGet } from '../access/reading.ts';
 import { type Document, documentId, documentNotFound, type JsonObject } from '../document.ts';
 import { findUnmet } from './change-document.ts';
-import { chosenId, insertDocument, insertWithId, requireInsertAccess } from './insert.ts';
+import { chosenId, insertChecked, insertWithId, requireInsertAccess } from './insert.ts';
 import type { NewDocument } from './new-document.ts';
 import { conditionFailed, type Preconditions, parseWriteCondition } from './preconditions.ts';
 import { deleteOne } from './trash.ts';
@@ -174,7 +174,7 @@ export const performWrite = async (write: BatchWrite): Promise<PerformedWrite> =
       const { document: body, isChosen, made, id: _id } = write;
       if (isChosen) return { status: 201, document: (await insertWithId(access, id, body, { made })).document };
       await requireInsertAccess(access);
-      const { document } = await insertDocument(access, body, { _id, made });
+      const { document } = await insertChecked(access, body, { _id, made });
       return { status: 201, document };
     }
     case 'update': {

@@ -10,8 +10,8 @@ import { moved, type Stamped, unseen } from './stamps.ts';
 import { unmeasuredGrowth } from './validate.ts';
 
 /*
- * The fuse lets MongoDB find the document of an update by `_id` alone. With the conditions in the filter, an update
- * costs MongoDB 1.8 times as much.
+ * The fuse lets MongoDB find the document of an update by `_id` alone. With the conditions in the filter, MongoDB needs
+ * almost twice the CPU for an update.
  *
  * The fuse is a number in a hidden array. An update doubles it, and a move to the trash raises it by 2^62. MongoDB
  * rejects both if there is no fuse, or if the result exceeds 64 bits: in the trash, and after 62 updates. A rejected
@@ -71,12 +71,13 @@ export const fused = ({ project, collection }: Stamped, isTrashing: boolean): Mo
 /** Documents whose fuse allows an update, which wears it: decided without an error, at the price of a condition. */
 export const hasFuse: MongoDocument = { '_fuse.0': { $lt: 2n ** 62n } };
 
-/** The result of a write, or `undefined` if a fuse rejected it. */
+/** The result of a write, or `undefined` if a fuse, or the type of a value, rejected it. */
 export const unlessRejected = async <T>(write: Promise<T>): Promise<T | undefined> => {
   try {
     return await write;
   } catch (error) {
-    // The fuse causes these errors. So does a revision that is not a number, but no document with a fuse has one.
+    // The fuse causes these errors, and so does an operator on a value of another type. A revision that is not a number
+    // causes them too, but no document with a fuse has one.
     if (hasCode(error, 2, 14)) return undefined;
     throw error;
   }

@@ -83,7 +83,7 @@ export const store = async (context: AccessContext, made: NewDocument | readonly
 };
 
 /** Publishes inserted documents, and notes those whose effects are to run. */
-const follow = async (
+const announce = async (
   context: AccessContext,
   inserted: readonly Document[],
   causes: readonly Document[] = inserted,
@@ -113,7 +113,7 @@ interface InsertOptions {
  * Validates a body, inserts it and returns the document. The caller of this function has checked that inserts are
  * allowed at all.
  */
-export const insertDocument = async (
+export const insertChecked = async (
   context: AccessContext,
   body: JsonObject,
   { _id, owner, made: earlierMade, rules, onClash = throwUnlessRetried }: InsertOptions = {},
@@ -133,7 +133,7 @@ export const insertDocument = async (
       document = free;
     });
   await countingClashes(context, insert);
-  await follow(context, [document]);
+  await announce(context, [document]);
   return shownToWriter(context, document);
 };
 
@@ -147,7 +147,7 @@ export const insertOne = async (context: AccessContext, body: JsonObject): Promi
   await requireInsertAccess(context);
   const earlier = await storedEarlier(context, 1);
   if (earlier?.documents[0]) return shownToWriter(context, earlier.documents[0]);
-  return insertDocument(context, body);
+  return insertChecked(context, body);
 };
 
 /** `data` of the response to a bulk insert. */
@@ -190,7 +190,7 @@ export const insertMany = async (context: AccessContext, bodies: readonly JsonOb
       throwUnlessRetried,
     );
   await countingClashes(context, insert);
-  await follow(
+  await announce(
     context,
     missing.map(({ document }) => document),
     documents,
@@ -254,5 +254,5 @@ export const insertWithId = async (
   { made }: Pick<InsertOptions, 'made'> = {},
 ): Promise<WrittenDocument> => {
   await requireInsertAccess(context);
-  return insertDocument(context, body, { _id: chosenId(id), made, onClash: clashById(context, id) });
+  return insertChecked(context, body, { _id: chosenId(id), made, onClash: clashById(context, id) });
 };

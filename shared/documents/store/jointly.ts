@@ -249,11 +249,8 @@ export const jointly = async <T>(project: Project, act: () => Promise<T>): Promi
     return { result: committed.result, isAtomic: true };
   }
   const undoable = newScope(false);
-  try {
-    const result = await currentScope.run(undoable, act);
-    await finish(undoable);
-    return { result, isAtomic: false };
-  } catch (error) {
+  const runUndoable = async () => currentScope.run(undoable, act);
+  const result = await runUndoable().catch(async (error: unknown) => {
     const stayed = await undoAll(undoable);
     // After an outage, the outcome of the interrupted command is unknown, as in a single request: 503.
     const { index: running = 0 } = undoable;
@@ -262,5 +259,7 @@ export const jointly = async <T>(project: Project, act: () => Promise<T>): Promi
     if (stayed.length > 0) throw partlyDone(error, stayed, undoable.index);
     await abandon(undoable);
     throw error;
-  }
+  });
+  await finish(undoable);
+  return { result, isAtomic: false };
 };

@@ -44,7 +44,7 @@ const keepsDate = ({ due: { path } }: TimedEffect, date: Date): Guard => ({
 /** Runs the effect by one write at the revision that was read, which also carries the mark. */
 const write = async (timed: TimedEffect, acting: AccessContext, document: Document, date: Date): Promise<void> => {
   const fields = await fieldsOfRun(timed, acting, document, date);
-  const { written } = await setFields(writerOf(timed), document._id.toHexString(), {
+  const written = await setFields(writerOf(timed), document._id.toHexString(), {
     operation: 'update',
     state: 'active',
     ifMatch: revisionOf(document),

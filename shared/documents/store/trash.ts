@@ -20,7 +20,7 @@ import { parseListQuery } from '../query/list-query.ts';
 import type { Sort } from '../query/sort.ts';
 import { filteredTotal } from '../query/total.ts';
 import { changeDocument } from './change-document.ts';
-import { afterEffects, countWrites, noteCause, noteWrite } from './joint-scope.ts';
+import { afterEffects, countWrites, noteWrite } from './joint-scope.ts';
 import { appliedBy } from './operations.ts';
 import type { Preconditions } from './preconditions.ts';
 import { isWatched, publishChange } from './publish.ts';
@@ -79,6 +79,8 @@ interface Purging extends Preconditions {
   readonly state: 'any' | 'trashed';
   /** It was moved to the trash a moment ago, by the same request. */
   readonly wasActive?: true;
+  /** Who asked for it, if the service itself does it. Errors about references tell them no more than they may know. */
+  readonly asking?: AccessContext;
 }
 
 /**
@@ -88,12 +90,12 @@ interface Purging extends Preconditions {
 const deletePermanently = async (
   context: AccessContext,
   id: string,
-  { wasActive, ...asked }: Purging,
+  { wasActive, asking = context, ...asked }: Purging,
 ): Promise<void> => {
   const { collection } = context;
   const isFed = collection.feed?.on === true;
   const _id = documentId(id);
-  const removal = removalOf(context, 'delete', {});
+  const removal = removalOf(asking, 'delete', {});
   const follow: Settle | undefined =
     removal && ((document) => removal.settle(wasActive ? { ...document, isDeleted: false } : document));
   // A document whose emails wait, for example of its move to the trash, must be read.
@@ -131,21 +133,21 @@ const deleteAfterEffects = async (context: AccessContext, id: string, asked: Pre
   const fields = { isDeleted: true, deletedAt: new Date(clock.now()) };
   const projection = ofDeleted(context.collection);
   try {
-    const { before } = await setFields(context, id, {
+    await setFields(context, id, {
       operation: 'purge',
       state: 'active',
       ...asked,
       settle: withMailsOnDelete(context, undefined, fields),
       fields,
       projection,
+      event: 'delete',
     });
-    if (before) noteCause(context, 'delete', [{ document: before, index: 0 }]);
   } catch (error) {
     if (error instanceof AppError && error.code === 'DOCUMENT_NOT_FOUND') return false;
     throw error;
   }
   const server: AccessContext = { ...context, caller: { kind: 'secret' } };
-  afterEffects(() => deletePermanently(server, id, { state: 'trashed', wasActive: true }));
+  afterEffects(() => deletePermanently(server, id, { state: 'trashed', wasActive: true, asking: context }));
   return true;
 };
 
@@ -172,10 +174,10 @@ export const deleteOne = async (context: AccessContext, id: string, permanent: b
     settle,
     fields,
     projection: ofDeleted(context.collection),
+    event: 'delete',
   } as const;
   const move = () => setFields(context, id, change);
-  const { written, before } = await (removal ? removal.during(move) : move());
-  if (before) noteCause(context, 'delete', [{ document: before, index: 0 }]);
+  const written = await (removal ? removal.during(move) : move());
   return { message: 'Document moved to trash', revision: revisionOf(written) };
 };
 
@@ -210,9 +212,9 @@ export const restoreOne = async (
       ...asked,
       settle: removal?.settle,
       fields,
+      event: 'create',
     });
-  const { written } = await (removal ? removal.during(recover) : recover());
-  noteCause(context, 'create', [{ document: written, index: 0 }]);
+  const written = await (removal ? removal.during(recover) : recover());
   return shownToWriter(context, written);
 };
 

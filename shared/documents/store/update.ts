@@ -4,7 +4,6 @@ import { type Applied, decideWrite } from '../access/writing.ts';
 import type { JsonObject } from '../document.ts';
 import { runsEffects } from '../effects/set-fields.ts';
 import type { Guard } from './guarded-write.ts';
-import { noteCause } from './joint-scope.ts';
 import { appliedBy } from './operations.ts';
 import { planFor } from './plan-update.ts';
 import type { Preconditions } from './preconditions.ts';
@@ -58,9 +57,8 @@ export const updateOne = async (
     where,
     fields,
     addedBytes: plan.size,
+    event: 'update',
     ...applied,
   } as const;
-  const { written, before } = await setFields(context, id, change);
-  if (before) noteCause(context, 'update', [{ document: written, stored: before, index: 0 }]);
-  return shownToWriter(context, written);
+  return shownToWriter(context, await setFields(context, id, change));
 };

@@ -16,7 +16,7 @@ import { changeOf, previewChange, previewInsert } from './batch-check.ts';
 import { type ConflictTarget, conflictTarget, conflictValues, hasValues, having } from './conflict-target.ts';
 import { allWithEffects, runCausedWrites, withEffects } from './effect-writes.ts';
 import type { Guard } from './guarded-write.ts';
-import { insertDocument, requireBulkAccess, requireInsertAccess } from './insert.ts';
+import { insertChecked, requireBulkAccess, requireInsertAccess } from './insert.ts';
 import { forItem } from './item-errors.ts';
 import { requireOwn } from './new-document.ts';
 import { storedEarlier, throwUnlessRetried } from './stored-earlier.ts';
@@ -125,7 +125,7 @@ const upsertItem = async (
     if (!found && clash.errors?.[0]?.field === target.label) throw overtaken;
     return throwUnlessRetried(clash);
   };
-  const inserted = await insertDocument(context, body, { _id, onClash, rules });
+  const inserted = await insertChecked(context, body, { _id, onClash, rules });
   return { ...inserted, isNew: true };
 };
 

@@ -1,5 +1,6 @@
 import { type Document as MongoDocument, MongoServerError } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
+import type { EffectEvent } from '../../collections/effects/effect.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { isOutage } from '../../persistence/mongo-errors.ts';
 import { currentTransaction } from '../../persistence/transaction.ts';
@@ -9,7 +10,7 @@ import { wakeForMails } from '../effects/pending-mails.ts';
 import type { Condition } from '../query/condition.ts';
 import { type Conditions, changeDocument } from './change-document.ts';
 import { fused, hasFuse, mayDecide, unlessRejected, withNewFuse } from './fuse.ts';
-import { countWrites, isJoint, noteWrite } from './joint-scope.ts';
+import { countWrites, isJoint, noteCause, noteWrite } from './joint-scope.ts';
 import { appliedBy, type FieldOperation, joinOperators, toOperators } from './operations.ts';
 import { publishChange } from './publish.ts';
 import { operationsBeside } from './settle-update.ts';
@@ -19,6 +20,8 @@ import { countingClashes } from './unique-clashes.ts';
 interface Fields extends Conditions {
   readonly fields: JsonObject;
   readonly projection?: { readonly [field: string]: 1 };
+  /** The event whose effects follow. If they write documents, the run must be joint. */
+  readonly event?: EffectEvent;
   /** The bytes of BSON that it adds to the document; 0 by default. */
   readonly addedBytes?: number;
 }
@@ -140,16 +143,20 @@ const setByFuse = async (context: AccessContext, id: string, change: Fields): Pr
 
 interface Changed {
   readonly written: Document;
-  /** The document before the write; present in a joint run. */
+  /** The document before the write, if it was read. A joint run reads it, except for effects that only set fields. */
   readonly before?: Document | undefined;
 }
 
 /** Sets fields of one document that the caller may write, publishes the change, and returns the document after it. */
-export const setFields = async (context: AccessContext, id: string, change: Fields): Promise<Changed> => {
-  const changed = await countingClashes(context, () => writeFields(context, id, change));
-  await publishChange(context, [changed.written]);
-  await wakeForMails(context, [changed.written]);
-  return changed;
+export const setFields = async (context: AccessContext, id: string, change: Fields): Promise<Document> => {
+  const { event } = change;
+  const { written, before = written } = await countingClashes(context, () => writeFields(context, id, change));
+  await publishChange(context, [written]);
+  if (event === 'delete') noteCause(context, event, [{ document: before, index: 0 }]);
+  else if (event)
+    noteCause(context, event, [{ document: written, index: 0, ...(event === 'update' && { stored: before }) }]);
+  await wakeForMails(context, [written]);
+  return written;
 };
 
 const writeFields = async (context: AccessContext, id: string, change: Fields): Promise<Changed> => {

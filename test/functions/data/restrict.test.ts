@@ -116,6 +116,29 @@ describe('a Ref with onDelete restrict', () => {
     expect([others.status, missing.status]).toEqual([403, 404]);
   });
 
+  test('409 STILL_REFERENCED with only the collection name when a permanent deletion of a user has effects', async () => {
+    await project.addCollection({
+      name: 'boards',
+      rls: { enabled: true },
+      effects: [{ on: ['delete'], writes: [{ op: 'insert', collection: 'fed', document: {} }] }],
+    });
+    await project.addCollection({
+      name: 'cards',
+      schema: [restricted('board', 'boards')],
+      rls: { enabled: true, mode: 'private' },
+    });
+    const board = await make('boards', {}, ann);
+    const card = await make('cards', { board }, bob);
+    const answer = await send('DELETE', `boards/${board}${permanent}`, undefined, ann);
+    expect(answer).toMatchObject({ status: 409, body: { code: 'STILL_REFERENCED' } });
+    expect(answer.body.errors).toEqual([
+      { collection: 'cards', message: '"cards" refers to this document, or to one that would be deleted with it' },
+    ]);
+    expect((await send('GET', `boards/${board}`)).status).toBe(200);
+    await send('DELETE', `cards/${card}`);
+    expect((await send('DELETE', `boards/${board}${permanent}`, undefined, ann)).status).toBe(200);
+  });
+
   test('412 REVISION_MISMATCH for an old revision when nothing refers to the document', async () => {
     const post = await make('posts');
     const remove = (tag: string) => project.api('DELETE', `/api/data/posts/${post}`, { headers: { 'if-match': tag } });
