@@ -82,7 +82,9 @@ const refusedWrite = async (running: Running, write: BatchWrite | undefined, err
   if (!isClientError(error) || passes(error)) return error;
   const { errors = [], message } = error;
   const { place } = running;
-  const found: readonly ErrorDetail[] = errors.length > 0 ? errors : [{ message }];
+  // The fields of STILL_REFERENCED belong to other collections, which the caller may not know.
+  const isOfFields = errors.length > 0 && error.code !== 'STILL_REFERENCED';
+  const found: readonly ErrorDetail[] = isOfFields ? errors : [{ message }];
   const logged = found.map(({ field, message: text = message }) => ({
     ...place,
     ...(field && { field }),

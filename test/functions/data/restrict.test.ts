@@ -139,6 +139,24 @@ describe('a Ref with onDelete restrict', () => {
     expect((await send('DELETE', `boards/${board}${permanent}`, undefined, ann)).status).toBe(200);
   });
 
+  test('409 EFFECT_REFUSED without the field of a reference when an effect deletes what a document refers to', async () => {
+    await project.addCollection({
+      name: 'tables',
+      schema: [{ key: 'post', type: 'Ref', ref: 'posts' }],
+      rls: { enabled: true },
+      effects: [{ on: ['delete'], writes: [{ op: 'delete', collection: 'posts', id: { $doc: 'post' } }] }],
+    });
+    const post = await make('posts', {}, ann);
+    const table = await make('tables', { post }, ann);
+    const note = await make('notes', { post }, bob);
+    const answer = await send('DELETE', `tables/${table}`, undefined, ann);
+    expect(answer).toMatchObject({ status: 409, body: { code: 'EFFECT_REFUSED' } });
+    expect(JSON.stringify(answer.body.errors)).toContain('notes');
+    expect(JSON.stringify(answer.body.errors)).not.toMatch(/"field"|in \\"post/);
+    await send('DELETE', `notes/${note}`);
+    expect((await send('DELETE', `tables/${table}`, undefined, ann)).status).toBe(200);
+  });
+
   test('412 REVISION_MISMATCH for an old revision when nothing refers to the document', async () => {
     const post = await make('posts');
     const remove = (tag: string) => project.api('DELETE', `/api/data/posts/${post}`, { headers: { 'if-match': tag } });
