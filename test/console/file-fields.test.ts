@@ -38,7 +38,7 @@ describe('a text field for a file in the console', () => {
     await link.waitFor();
     await expect.poll(() => page.evaluate('document.querySelector("td a img")?.naturalWidth')).toBe(1);
     await page.getByRole('link', { name: 'Lamp' }).click();
-    const panel = page.getByRole('region', { name: /^[0-9a-f]{24}$/ });
+    const panel = page.getByRole('region', { name: 'Lamp' });
     await panel.getByRole('link', { name: 'dot.png' }).waitFor();
     await panel.getByRole('button', { name: 'Edit', exact: true }).click();
     await panel.getByRole('button', { name: 'Choose' }).click();
