@@ -158,7 +158,7 @@ describe('an owner field that references users', () => {
     expect(isSameOwner(id, userId)).toBe(own);
   });
 
-  test('is compared with an id, or with the text if it is none', () => {
+  test('is compared as an id, or as a text if it cannot be an id', () => {
     const filter = { userId: { $eq: id, $not: { $type: 'array' } } };
     expect(visibilityFilter({ collection: referenced, caller }, false)).toEqual(filter);
     expect(writeFilter({ collection: referenced, caller })).toEqual(filter);

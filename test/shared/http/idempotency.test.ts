@@ -156,7 +156,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(isReplayed(await send(of, second))).toBe(true);
   });
 
-  test('with a body of a route that takes none is another one', async () => {
+  test('with a body is another request, also if the route takes no body', async () => {
     const none = route({ body: undefined } as never);
     await send(none, { body: '' });
     expect(await send(none, { body: '{"a":1}' })).toMatchObject({ body: 'IDEMPOTENCY_KEY_REUSED' });
@@ -269,7 +269,7 @@ describe('a route whose responses contain secrets', () => {
   });
 });
 
-test('400 VALIDATION_FAILED for a malformed key of a write, and none for a GET', () => {
+test('400 VALIDATION_FAILED for a malformed key of a write, but not of a GET', () => {
   const check = (of: Route) => () =>
     checkedKey(of).before?.({ event: { headers: { 'idempotency-key': 'a b' } } } as never);
   expect(check(route())).toThrow(AppError);

@@ -208,14 +208,14 @@ describe('the windows of a route', () => {
     expect(await windows(route)).toEqual(expected);
   });
 
-  test('are none if the limit of all requests is 0, and have blocks of a thousandth', async () => {
+  test('are empty when the limit of all requests is 0, and have blocks of a thousandth', async () => {
     const route = { path: '/api/userAuth/login', credential: true };
     expect(await windows(route, { RATE_LIMIT: '0' })).toEqual([]);
     expect(await windows({}, { RATE_LIMIT: '3000' })).toEqual([['all', 3000, 3]]);
     expect(await windows({}, { RATE_LIMIT: '3000', RATE_BLOCK: '7' })).toEqual([['all', 3000, 7]]);
   });
 
-  test('are not counted if there are none', async () => {
+  test('that are empty count nothing', async () => {
     await consume({ answerHeaders: {} }, 'source', [], false);
     expect(table.asked).toBe(0);
   });

@@ -95,7 +95,7 @@ describe('a process that may know 3 sources', () => {
   const over = async (counter: RateCounter) => expect(await admitted(2, counter, windowOf(1))).toEqual([0, 'over']);
   const isKnown = (counter: RateCounter) => counter.refusal(ip, [windowOf(1)]) !== undefined;
 
-  test('forgets none while there is room, and all when there is none', async () => {
+  test('forgets all sources when there is no room for another one', async () => {
     const counter = new RateCounter(3);
     await over(counter);
     await known(counter, 'a', 'b', 'a');

@@ -60,7 +60,7 @@ const userValues = ({ user }: Subject, path: string): readonly unknown[] | undef
   return Array.isArray(whole) ? whole.flat().filter((one) => !isMissing(one)) : [whole];
 };
 
-/** The whole value after `plus`, `adds` or `removes`; a reason instead if there is none. */
+/** The whole value after `plus`, `adds` or `removes`; if it cannot be computed, the outcome of the comparison. */
 const storedValue = (subject: Subject, { $stored: path, plus, adds, removes }: JsonObject) => {
   const value = wholeOf(subject.stored, segmentsOf(String(path)));
   if (plus !== undefined) {

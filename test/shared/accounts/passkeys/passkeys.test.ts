@@ -103,7 +103,7 @@ describe('a registration of a passkey', () => {
     expect(await failure(odd, alg)).toMatchObject(invalid);
   });
 
-  test('400 INVALID_PASSKEY for a body that is none', async () => {
+  test('400 INVALID_PASSKEY for a malformed body', async () => {
     const { response } = await made();
     for (const [, body] of malformed(response)) {
       expect(await laterRefusalOf(registerPasskey(state.store, party, bearer, { response: body }))).toMatchObject(

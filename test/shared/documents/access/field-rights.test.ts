@@ -120,7 +120,7 @@ describe('fields that a caller may not read', () => {
     expect(memory.sent.filter((each) => each.collection === 'users')).toHaveLength(commands);
   });
 
-  test('are none if all rights allow the caller', async () => {
+  test('are empty when all rights allow the caller', async () => {
     const open: Collection = { ...things, name: 'open', schema: parseSchema([text('edited', { read: isEditor })]) };
     expect(await unreadableFor(at(editor, {}, open))).toBeUndefined();
     expect(namesOf((await unreadableFor(at(guest, {}, open)))?.always)).toBe('edited');

@@ -165,7 +165,7 @@ describe('values of other documents', () => {
       expect(options).toMatchObject({ readPreference: 'primary', sort: { _id: 1 }, projection: { text: 1 } });
   });
 
-  test('are none if the caller makes the condition false, which is not unknown', async () => {
+  test('are empty when the condition is false for the caller, not unknown', async () => {
     fill({ free: texts }, record);
     const isB = { $user: { role: 'b' } };
     expect(await shownBy({ text: { $in: from(isB) } })).toEqual([]);
