@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ObjectId } from 'mongodb';
+import { type FindOptions, ObjectId } from 'mongodb';
+import { ownerFieldOf } from '../../collections/collection.ts';
 import { isTrashed } from '../../collections/trash-conditions.ts';
 import { AppError, validationFailed } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
@@ -9,7 +10,7 @@ import { outcomeUnknown } from '../../persistence/idempotency.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import { currentTransaction } from '../../persistence/transaction.ts';
-import type { AccessContext } from '../access/access.ts';
+import { type AccessContext, obeysRules } from '../access/access.ts';
 import { mayGet } from '../access/reading.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { changeOf, previewChange, previewInsert } from './batch-check.ts';
@@ -71,6 +72,13 @@ const itemOf = (context: AccessContext, target: ConflictTarget, sentBody: JsonOb
   return { body: Object.keys(sent).length > 0 ? sent : values, values, _id };
 };
 
+/** The fields that decide whether the caller may update a document. Rules may need any field. */
+const projectionFor = (context: AccessContext, { fields }: ConflictTarget) => {
+  if (obeysRules(context)) return {};
+  const names = [...fields, 'isDeleted', 'deletedAt', ownerFieldOf(context.collection.rls) ?? ''].filter(Boolean);
+  return { projection: Object.fromEntries(names.map((name) => [name, 1])) };
+};
+
 /** The maximum total bytes of BSON of the documents in memory. */
 const maxBytes = 16 * 1024 * 1024;
 
@@ -78,13 +86,18 @@ const maxBytes = 16 * 1024 * 1024;
  * The documents with the values of the items, also in the trash if values stay taken there. Throws 400
  * `RESULT_TOO_LARGE` if they are too large together.
  */
-const findTargets = (context: AccessContext, target: ConflictTarget, items: readonly Item[]): Promise<Document[]> =>
+const findTargets = (
+  context: AccessContext,
+  target: ConflictTarget,
+  items: readonly Item[],
+  projection: FindOptions = {},
+): Promise<Document[]> =>
   onProject(context.project, async (db) => {
     const { collation } = target;
     const conditions = items.map(({ values }) => having(target, values));
     const [only] = conditions;
     const filter = conditions.length === 1 && only ? only : { $or: conditions };
-    const options = { maxTimeMS, ...(collation && { collation }) };
+    const options = { maxTimeMS, ...projection, ...(collation && { collation }) };
     const found: Document[] = [];
     let bytes = 0;
     for await (const document of db.collection<Document>(context.collection.name).find(filter, options)) {
@@ -146,7 +159,7 @@ export const upsertDocument = async (
     withEffects(context, ['create', 'update'], async () => {
       const earlier = await storedEarlier(context, 1);
       if (earlier?.documents[0]) return { ...(await shownToWriter(context, earlier.documents[0])), isNew: true };
-      const [found] = await findTargets(context, target, [item]);
+      const [found] = await findTargets(context, target, [item], projectionFor(context, target));
       // An earlier run of this request may have updated it, and others may have changed it since.
       if (earlier && (await isUpdated(context, found))) throw outcomeUnknown();
       return upsertItem(context, target, item, found);
