@@ -5,7 +5,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const { AWS_LAMBDA_RUNTIME_API, AWS_LAMBDA_FUNCTION_NAME, LAMBDA_TASK_ROOT, _HANDLER } = process.env;
-// Removing the types of a file takes Node a tenth of a second, so all processes share the result.
+// Each function has a process of its own. They share what Node has compiled.
 enableCompileCache(path.join(LAMBDA_TASK_ROOT, '../.compiled'));
 const { blockExternalFetch, permitAddresses } = await import('./permit-addresses.ts');
 flushCompileCache();

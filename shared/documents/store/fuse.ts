@@ -10,8 +10,8 @@ import { moved, type Stamped, unseen } from './stamps.ts';
 import { unmeasuredGrowth } from './validate.ts';
 
 /*
- * The fuse lets MongoDB find the document of an update by `_id` alone. With the conditions in the filter, MongoDB needs
- * almost twice the CPU for an update.
+ * The fuse lets MongoDB find the document of an update by `_id` alone. With the conditions in the filter, an update
+ * needs much more CPU there.
  *
  * The fuse is a number in a hidden array. An update doubles it, and a move to the trash raises it by 2^62. MongoDB
  * rejects both if there is no fuse, or if the result exceeds 64 bits: in the trash, and after 62 updates. A rejected
@@ -46,7 +46,7 @@ export const withNewFuse = ({ $unset = {}, ...operators }: MongoDocument): Mongo
     : { ...operators, ...unsets, $set: { ...operators.$set, ...newFuse } };
 };
 
-/** Whether the fuse can decide a change that adds so many bytes of BSON: it requires no more than the fuse checks. */
+/** Whether the fuse can decide a change that adds so many bytes of BSON. The change must require no other checks. */
 export const mayDecide = (
   { state, settle, verify, ifMatch, where, guards = [] }: Conditions,
   addedBytes: number,
@@ -68,7 +68,7 @@ export const fused = ({ project, collection }: Stamped, isTrashing: boolean): Mo
   return { ...operators, ...moved(collection), ...decided, ...(dueFields(collection).length > 0 && unseen) };
 };
 
-/** Documents whose fuse allows an update, which wears it: decided without an error, at the price of a condition. */
+/** Matches documents whose fuse allows an update. With this condition, MongoDB finds no document instead of failing. */
 export const hasFuse: MongoDocument = { '_fuse.0': { $lt: 2n ** 62n } };
 
 /** The result of a write, or `undefined` if a fuse, or the type of a value, rejected it. */

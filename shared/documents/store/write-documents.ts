@@ -1,6 +1,6 @@
 /*
- * What requests write to documents: each write with those of the collection's effects, all or none. The functions that
- * these call write one document without effects; batches and effects call them too.
+ * What requests write to documents: each write with those of the collection's effects, all or none. `upsert.ts` and
+ * `batch.ts` run effects themselves. The functions called here run no effects.
  */
 import type { AccessContext } from '../access/access.ts';
 import type { JsonObject } from '../document.ts';
